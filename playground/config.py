@@ -174,7 +174,9 @@ class TrainingSettings(_Settings):
     schedule: Literal["cosine", "linear", "constant"] = Field(
         description="How the learning rate falls after the warm-up."
     )
-    warmup_share: Share = Field(description="Share of the steps in which the rate rises to its peak.")
+    warmup_share: Share = Field(
+        description="Share of the steps in which the rate rises to its peak."
+    )
     weight_decay: Annotated[float, Field(ge=0)] = Field(description="AdamW's weight decay.")
     max_grad_norm: Annotated[float, Field(gt=0)] = Field(
         description="Gradients are clipped to this norm."

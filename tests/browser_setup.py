@@ -30,7 +30,14 @@ def install() -> list[str]:
     """Tries each way to get one; returns what went wrong, a line each."""
     ways: list[tuple[str, list[list[str]]]] = []
     if shutil.which("apt-get") and os.geteuid() == 0:
-        apt = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-dejavu-core"]
+        apt = [
+            "apt-get",
+            "install",
+            "-y",
+            "--no-install-recommends",
+            "chromium",
+            "fonts-dejavu-core",
+        ]
         ways.append(("apt-get", [["apt-get", "update"], apt]))
     ways.append(("playwright", [[sys.executable, "-m", "playwright", "install", "chromium"]]))
     problems = []
