@@ -18,7 +18,7 @@ class SettingsError(ValueError):
 
 
 class PrecisionInfo(BaseModel):
-    """One row of the precision table, as a person reads it. The implementation is in ``precision/``.
+    """One row of the precision table, for people. The implementation is in ``precision/``.
 
     Attributes:
         label: short name for charts and badges.
@@ -83,7 +83,7 @@ PRECISIONS: dict[str, PrecisionInfo] = {
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """Returns `` Did you mean 'x'?`` when one of ``known`` is close to ``name``, else an empty string."""
+    """`` Did you mean 'x'?`` when one of ``known`` is close to ``name``, else nothing."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
 
@@ -229,7 +229,7 @@ SECTIONS: dict[str, type[_Settings]] = {
 
 
 def setting_path(key: str) -> tuple[str, ...]:
-    """Where a setting lives: ``max_steps`` or ``training.max_steps`` -> ``("training", "max_steps")``.
+    """Where a setting lives: ``max_steps`` -> ``("training", "max_steps")``; dotted works too.
 
     Raises:
         SettingsError: no setting has that name; the message offers the nearest.

@@ -1,4 +1,4 @@
-"""What a run can say. The loop yields these, the worker stores them, the page and terminal draw them.
+"""What a run can say. The loop yields these, the worker stores them, page and terminal draw them.
 
 Units are in the names. A value that was not measured is None, never 0.
 """
@@ -58,7 +58,7 @@ class Step(_Event):
 
 
 class Eval(_Event):
-    """Held-out loss in nats over ``tokens`` supervised tokens; exact match as a share of ``rows``."""
+    """Held-out loss, nats per supervised token; exact match as a share of its rows."""
 
     kind: Literal["eval"] = "eval"
     step: int

@@ -1,7 +1,7 @@
 """Finds or installs a Chromium for the browser tests, once, before pytest starts.
 
 Order: one already on PATH; Debian's package where root may install it; playwright's own download;
-otherwise one sentence that says what is missing. ``PLAYGROUND_REQUIRE_BROWSER=1`` makes that an error.
+otherwise one sentence says what is missing. ``PLAYGROUND_REQUIRE_BROWSER=1`` makes that an error.
 """
 
 from __future__ import annotations
