@@ -49,6 +49,7 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
     fair = fairness(records).problem
     sentences = [fair] if fair else []
     sentences += [_loss_sentence(baseline, other) for other in others]
+    sentences += _exact_match_sentence(records)
     sentences.append(_cost_sentence(baseline, candidate))
     sentences.append("One run of each: the spread between seeds was not measured.")
     return Verdict(
@@ -103,6 +104,15 @@ def _loss_sentence(baseline: RunRecord, other: RunRecord) -> str:
         f"{other.label} ends at a held-out loss of {b:.4f}, "
         f"{abs(delta):.4f} nats{share} {sign} {baseline.label}'s {a:.4f}."
     )
+
+
+def _exact_match_sentence(records: Sequence[RunRecord]) -> list[str]:
+    parts = [
+        f"{r.label} {r.exact_match('before'):.0%} to {r.exact_match('after'):.0%}"
+        for r in records
+        if r.exact_match("before") is not None and r.exact_match("after") is not None
+    ]
+    return [f"Answers exactly right: {', '.join(parts)}."] if parts else []
 
 
 def _cost_sentence(baseline: RunRecord, candidate: RunRecord) -> str:

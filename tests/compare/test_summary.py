@@ -1,0 +1,63 @@
+"""The JSON contract: exactly these keys, nothing that JSON cannot hold."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from playground.compare import group_json
+from tests.compare.arms import arm, step
+
+RUN_KEYS = {
+    "id requested effective how status error steps tokens train_loss_first train_loss_last "
+    "eval_loss_before eval_loss_after step_ms_median tokens_per_s_median warmup_steps memory "
+    "batches_sha256 adapter_init_sha256 coverage"
+}
+
+
+def _summary(*arms) -> dict:
+    device = {"name": "Test CPU", "kind": "cpu"}
+    return group_json(group="g1", preset="quick", device=device, records=list(arms))
+
+
+def test_every_key_of_the_contract_is_there() -> None:
+    out = _summary(arm("fp16"), arm("nvfp4"))
+    assert set(out) == {"group", "preset", "device", "runs", "fair", "verdict"}
+    for run in out["runs"]:
+        assert set(" ".join(RUN_KEYS).split()) <= set(run)
+        assert set(run["memory"]) == {
+            "weights_mib",
+            "adapters_mib",
+            "optimizer_mib",
+            "peak_mib",
+            "source",
+        }
+    assert out["fair"] == {
+        "same_batches": True,
+        "same_adapter_init": True,
+        "only_difference": ["precision"],
+    }
+    assert set(out["verdict"]) == {
+        "text",
+        "loss_delta",
+        "loss_delta_noise",
+        "speed_ratio",
+        "memory_ratio",
+    }
+
+
+def test_nan_does_not_reach_the_json() -> None:
+    out = _summary(arm("fp16", steps=[step(1, math.nan)], after=math.nan), arm("nvfp4"))
+    json.dumps(out, allow_nan=False)
+    assert out["runs"][0]["train_loss_last"] is None
+
+
+def test_steps_tokens_and_warm_up_are_counted() -> None:
+    run = _summary(arm("fp16"))["runs"][0]
+    assert (run["steps"], run["tokens"], run["warmup_steps"]) == (9, 900, 1)
+
+
+def test_a_run_without_steps_has_no_numbers_rather_than_zeros() -> None:
+    run = _summary(arm("fp16", steps=[], after=None, status="failed", error="No"))["runs"][0]
+    assert run["train_loss_first"] is None and run["tokens_per_s_median"] is None
+    assert run["error"] == "No"
