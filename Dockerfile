@@ -1,4 +1,4 @@
-# The page in a container. With a GPU: docker run --gpus all -p 7860:7860 -v fp4:/data IMAGE
+# The page in a container. With a GPU: docker run --gpus all -p 127.0.0.1:7860:7860 -v fp4:/data IMAGE
 FROM python:3.11-slim
 
 # Triton compiles its launcher at run time and needs a C compiler for it.
