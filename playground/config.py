@@ -8,13 +8,37 @@ Imports the standard library and pydantic only; the page, the worker and the sto
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+_SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|CREDENTIAL", re.I)
+_HUB_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{8,}")
+
+
+def private(text: str) -> str:
+    """Text that may be shown, stored or shared: no home folder, no hub token, no secret variable.
+
+    The home folder becomes ``~``; a token or the value of a variable whose name says that it is
+    secret becomes ``***``. Everything stored or shown as an error goes through here.
+    """
+    for name, value in os.environ.items():
+        if len(value) >= 8 and _SECRET_NAME.search(name):
+            text = text.replace(value, "***")
+    text = _HUB_TOKEN.sub("***", text)
+    home = os.path.expanduser("~")
+    if home in ("/", "~"):
+        return text
+    return re.sub(re.escape(home) + r"(?![\w-]|\.\w)", "~", text)  # not /home/ann in /home/anna
+
 
 class SettingsError(ValueError):
     """A setting that cannot be used. The message is one sentence: value, reason, remedy."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(private(message))
 
 
 class PrecisionInfo(BaseModel):
@@ -139,6 +163,15 @@ class LoraSettings(_Settings):
         description="Which layers get an adapter: all-linear (every Linear but the head) or names."
     )
 
+    @field_validator("target_modules", mode="before")
+    @classmethod
+    def _all_or_names(cls, value: Any) -> Any:
+        # Said once here; a union would answer with a complaint for each of its members.
+        names = isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value)
+        if value != "all-linear" and not (names and value):
+            raise ValueError("write all-linear, or a list of layer names such as [q_proj, v_proj]")
+        return value
+
 
 class DataSettings(_Settings):
     """How rows become tokens."""
@@ -245,7 +278,7 @@ def setting_path(key: str) -> tuple[str, ...]:
         return dotted[key]
     known = [*top, *leaves]
     raise SettingsError(
-        f"setting '{key}' is unknown;{nearest(key, known) or ' known: ' + ', '.join(known) + '.'}"
+        f"Setting '{key}' is unknown{; known are {', '.join(known)}.{nearest(key, known)}"
     )
 
 
@@ -269,8 +302,7 @@ def parse_config(values: dict[str, Any]) -> RunConfig:
 
 
 def _sentence(error: Any) -> str:
-    name = ".".join(str(part) for part in error["loc"] if part not in ("constrained-str", "tuple"))
-    name = name.removesuffix(".literal['all-linear']").removesuffix(".tuple[str, ...]")
+    name = ".".join(str(part) for part in error["loc"])
     kind, context = error["type"], error.get("ctx", {})
     leaf = name.rsplit(".", 1)[-1]
     if kind == "extra_forbidden":

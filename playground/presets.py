@@ -1,0 +1,193 @@
+"""Presets: ``presets/<name>.yaml`` over ``presets/_defaults.yaml`` -> a checked RunConfig.
+
+The form of the page and ``--set`` of the terminal say the same: a setting and a text for a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from playground.config import (
+    SECTIONS,
+    RunConfig,
+    SettingsError,
+    check_precision,
+    field_of,
+    nearest,
+    parse_config,
+    setting_path,
+)
+
+FOLDER = Path(__file__).parent.parent / "presets"
+_WORDS = ("title", "summary", "expect", "precisions")
+_KEYS = (*_WORDS, "model", "dataset", *SECTIONS)
+_LARGEST = 100_000  # bytes; a preset is a page of text
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A comparison that can be started.
+
+    Attributes:
+        name: id of a preset in ``presets/``, or the file's stem.
+        title / summary / expect: what it is, in a line; in two; and what one will probably see.
+        precisions: in the order in which they run.
+        config: the run in the first of them.
+    """
+
+    name: str
+    title: str
+    summary: str
+    expect: str
+    precisions: tuple[str, ...]
+    config: RunConfig
+
+    @property
+    def configs(self) -> list[RunConfig]:
+        """One for each precision; nothing else differs."""
+        return [self.config.with_precision(name) for name in self.precisions]
+
+
+def list_presets() -> list[Preset]:
+    """Every preset of ours, ``quick`` first."""
+    names = sorted(_names(), key=lambda name: (name != "quick", name))
+    return [load_preset(name) for name in names]
+
+
+def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Preset:
+    """A preset by name or file, with settings changed as if typed.
+
+    Args:
+        overrides: ``{"max_steps": "40", "training.seed": "7", "precisions": "fp16,nvfp4"}``;
+            an empty text or ``null`` leaves out what may be left out.
+    Raises:
+        SettingsError: anything is unknown, missing or out of range.
+    """
+    path = _path(name_or_path)
+    values = _merged(defaults(), _read(path), path)
+    words = {key: values.pop(key, None) for key in _WORDS}
+    for key, text in (overrides or {}).items():
+        if key == "precisions":
+            words["precisions"] = [part.strip() for part in text.split(",") if part.strip()]
+        else:
+            *section, leaf = setting_path(key)
+            (values[section[0]] if section else values)[leaf] = _plain(key, text)
+    precisions = _precisions(words["precisions"])
+    return Preset(
+        name=path.stem,
+        title=str(words["title"] or path.stem),
+        summary=str(words["summary"] or "").strip(),
+        expect=str(words["expect"] or "").strip(),
+        precisions=precisions,
+        config=parse_config({**values, "precision": precisions[0]}),
+    )
+
+
+def defaults() -> dict[str, Any]:
+    """``presets/_defaults.yaml`` as nested plain values: each setting's default, written once."""
+    return _read(FOLDER / "_defaults.yaml")
+
+
+def _names() -> list[str]:
+    # _defaults.yaml and catalog.yaml lie beside the presets.
+    others = ("_defaults", "catalog")
+    return [path.stem for path in FOLDER.rglob("*.yaml") if path.stem not in others]
+
+
+def _path(name_or_path: str) -> Path:
+    names = _names()
+    if name_or_path in names:
+        return next(path for path in FOLDER.rglob("*.yaml") if path.stem == name_or_path)
+    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        path = Path(name_or_path).expanduser()
+        if not path.is_file():
+            raise SettingsError(f"Preset file '{name_or_path}' does not exist; check the path.")
+        return path
+    raise SettingsError(
+        f"Preset '{name_or_path}' is unknown; choose from {', '.join(sorted(names))},"
+        f" or give the path of a .yaml file.{nearest(name_or_path, names)}"
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > _LARGEST:
+        raise SettingsError(f"Preset '{path}' is over {_LARGEST:,} bytes; a preset is short text.")
+    try:
+        values = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_StrictLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"Preset '{path}' cannot be read: {error}.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it is not YAML"
+        raise SettingsError(f"Preset '{path}' has a mistake{where}: {problem}.") from None
+    if not isinstance(values, dict):
+        raise SettingsError(f"Preset '{path}' holds no settings; write them as 'name: value'.")
+    return values
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses a key that is written twice; YAML would silently take the second."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for (key, _), name in zip(node.value, keys, strict=True):
+            if keys.count(name) > 1:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"'{name}' is written twice; keep one", key.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+def _merged(base: dict[str, Any], preset: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The preset's values over the defaults, section by section."""
+    merged = {key: dict(value) if key in SECTIONS else value for key, value in base.items()}
+    for key, value in preset.items():
+        if key in SECTIONS:
+            if not isinstance(value, dict):
+                raise SettingsError(
+                    f"'{key}' in preset '{path.name}' is {value!r}; write settings under it."
+                )
+            merged[key].update(value)
+        elif key in _KEYS:
+            merged[key] = value
+        else:
+            _refuse_key(str(key), path)
+    return merged
+
+
+def _refuse_key(key: str, path: Path) -> NoReturn:
+    home = next((name for name, part in SECTIONS.items() if key in part.model_fields), None)
+    if home:
+        raise SettingsError(f"'{key}' in preset '{path.name}' belongs under '{home}:'; move it.")
+    raise SettingsError(
+        f"'{key}' in preset '{path.name}' is unknown; remove it.{nearest(key, list(_KEYS))}"
+    )
+
+
+def _plain(key: str, text: str) -> Any:
+    """A typed text as the plain value that parse_config checks; it reads numbers from text."""
+    text = text.strip()
+    field = field_of(key)
+    if text in ("", "null") and type(None) in getattr(field.annotation, "__args__", ()):
+        return None
+    if setting_path(key)[-1] == "target_modules" and text != "all-linear":
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text
+
+
+def _precisions(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+        raise SettingsError(
+            f"'precisions' is {names!r}; give at least one, such as [fp16, nvfp4] in a preset"
+            " or precisions=fp16,nvfp4."
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise SettingsError(f"Precision '{twice}' is given twice; a comparison needs it once.")
+    return tuple(check_precision(name) for name in names)

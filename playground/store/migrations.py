@@ -1,0 +1,161 @@
+"""The database's shape, as numbered steps. A shipped step is never edited; the next one is added.
+
+``PRAGMA user_version`` records how many steps a database has had. All missing steps are applied in
+one transaction, so a crash or a second process leaves either the old shape or the new one.
+A new setting in ``RunConfig`` needs a step too: it writes what old runs did into ``runs.config``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from playground.config import SettingsError
+
+_RUNS = """
+-- Times are Unix seconds. Charts read typed columns with the unit in the name; JSON is for details.
+-- SQLite keeps NaN as NULL, so a NaN is stored as the text 'nan': still there, and not "missing".
+CREATE TABLE clock (revision INTEGER NOT NULL);          -- counts every visible change
+INSERT INTO clock VALUES (0);
+
+CREATE TABLE groups (
+    id TEXT PRIMARY KEY,
+    preset TEXT NOT NULL,
+    title TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    revision INTEGER NOT NULL                            -- the clock at this group's last change
+);
+
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    group_id TEXT NOT NULL REFERENCES groups (id),
+    position INTEGER NOT NULL,                           -- order within the group, from 0
+    config TEXT NOT NULL,                                -- RunConfig as JSON
+    status TEXT NOT NULL,
+    error TEXT,
+    stage_name TEXT,
+    stage_detail TEXT,
+    stage_progress REAL,
+    created_at REAL NOT NULL,
+    started_at REAL,
+    ended_at REAL,
+    heartbeat_at REAL,
+    stop_requested_at REAL,
+    owner TEXT NOT NULL,                                 -- the process that starts and watches it
+    pid INTEGER,                                         -- set while a worker process may exist
+    process_started REAL
+);
+CREATE INDEX runs_by_group ON runs (group_id, position);
+CREATE INDEX runs_alive ON runs (created_at, position)
+    WHERE status IN ('queued', 'running') OR pid IS NOT NULL;
+
+CREATE TABLE steps (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    step INTEGER NOT NULL,
+    loss REAL NOT NULL,
+    grad_norm REAL,
+    learning_rate REAL NOT NULL,
+    loss_scale REAL,
+    skipped INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    padded_tokens INTEGER NOT NULL,
+    supervised_tokens INTEGER NOT NULL,
+    step_ms REAL NOT NULL,
+    tokens_per_s REAL NOT NULL,
+    warmup INTEGER NOT NULL,
+    memory_mib REAL,
+    peak_mib REAL,
+    PRIMARY KEY (run_id, step)
+) WITHOUT ROWID;
+-- Text sorts after every number, so this one comparison finds inf and 'nan'.
+CREATE INDEX steps_to_mark ON steps (run_id, step) WHERE skipped OR loss > 1e308;
+
+CREATE TABLE evals (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    step INTEGER NOT NULL,
+    "when" TEXT NOT NULL,
+    loss REAL NOT NULL,
+    tokens INTEGER NOT NULL,
+    exact_match REAL,
+    exact_match_rows INTEGER NOT NULL,
+    PRIMARY KEY (run_id, step, "when")
+) WITHOUT ROWID;
+
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    at REAL NOT NULL,
+    level TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX messages_by_run ON messages (run_id, id);
+
+CREATE TABLE facts (
+    run_id TEXT PRIMARY KEY REFERENCES runs (id),
+    effective TEXT,
+    how TEXT,
+    how_reason TEXT,
+    device TEXT,
+    environment TEXT,
+    total_parameters INTEGER,
+    trainable_parameters INTEGER,
+    adapted_modules INTEGER,
+    coverage TEXT,
+    weights_mib REAL,
+    converted_weights_mib REAL,
+    bits_per_converted_weight REAL,
+    adapters_mib REAL,
+    optimizer_mib REAL,
+    peak_mib REAL,
+    memory_source TEXT,
+    batches_sha256 TEXT,
+    adapter_init_sha256 TEXT,
+    rows TEXT,
+    skipped_updates INTEGER
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS,)
+
+
+def migrate(db: sqlite3.Connection, steps: tuple[str, ...] = MIGRATIONS) -> None:
+    """Brings a database, empty or old, to the newest shape; does nothing if it has it.
+
+    Args:
+        db: connection in autocommit mode (``isolation_level=None``).
+    Raises:
+        SettingsError: the database was written by a newer version of this program.
+    """
+    if _version(db) == len(steps):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        done = _version(db)  # again: another process may have migrated while we waited
+        if done > len(steps):
+            raise SettingsError(
+                f"The run database has schema {done} and this program knows {len(steps)}; "
+                "update the program, or choose another home folder."
+            )
+        for script in steps[done:]:
+            for statement in _statements(script):
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {len(steps)}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _statements(script: str) -> list[str]:
+    # sqlite3's own executescript() would commit our transaction first.
+    found, pending = [], ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    assert not pending.strip(), f"unfinished statement: {pending}"
+    return found

@@ -1,0 +1,126 @@
+"""Which run may start, who watches it, who asked it to stop: each decision is one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from playground.config import private
+from playground.events import Outcome
+from playground.store.database import Database, touch
+from playground.store.rows import Run, to_run
+
+# The same words as the index runs_alive, so that the few live runs are found without a scan.
+_ALIVE = "(status IN ('queued', 'running') OR pid IS NOT NULL)"
+_ENDED = "('finished', 'stopped', 'failed', 'diverged', 'interrupted')"
+
+
+class Queue(Database):
+    """The store's half that decides. At most one worker process lives in a home folder.
+
+    A queued run belongs to its owner, the process that was asked to start it; nobody else does.
+    A run has a ``pid`` as long as its worker process may exist, also after it said how it ended.
+    """
+
+    def live(self) -> list[Run]:
+        """Queued and running runs, and those whose process isn't known to be gone; oldest first."""
+        with self.reading() as db:
+            rows = db.execute(f"SELECT * FROM runs WHERE {_ALIVE} ORDER BY created_at, rowid")
+            return [read_run(db, row) for row in rows.fetchall()]
+
+    def claim_next(self, owner: str) -> Run | None:
+        """Turns the longest-queued run to ``running`` if it is ``owner``'s and no other run lives.
+
+        Processes ask at the same time; exactly one gets the run.
+        """
+        with self.writing() as db:
+            rows = db.execute(f"SELECT * FROM runs WHERE {_ALIVE} ORDER BY created_at, rowid")
+            alive = rows.fetchall()
+            if any(row["status"] == "running" or row["pid"] is not None for row in alive):
+                return None
+            if not alive or alive[0]["owner"] != owner:
+                return None
+            run_id = alive[0]["id"]
+            now = time.time()
+            db.execute(
+                "UPDATE runs SET status = 'running', started_at = ?, heartbeat_at = ? WHERE id = ?",
+                (now, now, run_id),
+            )
+            touch(db, run_id)
+            return read_run(db, db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone())
+
+    def set_process(self, run_id: str, pid: int, process_started: float) -> bool:
+        """Records the run's worker process; said by launcher and worker, whoever is first.
+
+        Returns:
+            False if the run is not running (any more) or has another process: the caller must not
+            go on with it.
+        """
+        with self.writing() as db:
+            done = db.execute(
+                "UPDATE runs SET pid = ?, process_started = ?"
+                " WHERE id = ? AND status = 'running' AND (pid IS NULL OR pid = ?)",
+                (pid, process_started, run_id, pid),
+            )
+            return done.rowcount == 1
+
+    def heartbeat(self, run_id: str) -> None:
+        """The worker lives. Not a visible change: the change token stays."""
+        with self.writing() as db:
+            db.execute("UPDATE runs SET heartbeat_at = ? WHERE id = ?", (time.time(), run_id))
+
+    def settle(self, run_id: str, status: Outcome, error: str | None, *, owner: str) -> None:
+        """The run's process is gone, or never will be. A run that has not said how it ended gets
+        ``status`` and ``error``; nothing happens if the run is not ``owner``'s (any more)."""
+        with self.writing() as db:
+            mine = "id = ? AND owner = ?"
+            db.execute(
+                f"UPDATE runs SET status = ?, error = ?, ended_at = ?"
+                f" WHERE {mine} AND status NOT IN {_ENDED}",
+                (status, private(error) if error else None, time.time(), run_id, owner),
+            )
+            db.execute(
+                f"UPDATE runs SET pid = NULL, process_started = NULL WHERE {mine}", (run_id, owner)
+            )
+            touch(db, run_id)
+
+    def adopt(self, run_id: str, *, owner: str, new_owner: str) -> bool:
+        """``new_owner`` watches the run from now on. False if somebody else was quicker."""
+        with self.writing() as db:
+            done = db.execute(
+                "UPDATE runs SET owner = ? WHERE id = ? AND owner = ?", (new_owner, run_id, owner)
+            )
+            return done.rowcount == 1
+
+    def request_stop(self, *run_ids: str) -> None:
+        """Queued runs are stopped at once, running ones are asked to; ended ones stay as they are.
+
+        One transaction: no run of the list starts while another is being stopped.
+        """
+        now = time.time()
+        with self.writing() as db:
+            for run_id in run_ids:
+                db.execute(
+                    "UPDATE runs SET status = 'stopped', stop_requested_at = ?, ended_at = ?"
+                    " WHERE id = ? AND status = 'queued'",
+                    (now, now, run_id),
+                )
+                db.execute(
+                    "UPDATE runs SET stop_requested_at = coalesce(stop_requested_at, ?)"
+                    " WHERE id = ? AND status = 'running'",
+                    (now, run_id),
+                )
+                touch(db, run_id)
+
+    def stop_requested(self, run_id: str) -> bool:
+        """One indexed row: cheap enough to ask after each step."""
+        row = self._connection().execute(
+            "SELECT stop_requested_at FROM runs WHERE id = ?", (run_id,)
+        )
+        return row.fetchone()[0] is not None
+
+
+def read_run(db: sqlite3.Connection, row: sqlite3.Row) -> Run:
+    """A run with its facts, read in the transaction that read ``row``."""
+    facts = db.execute("SELECT * FROM facts WHERE run_id = ?", (row["id"],)).fetchone()
+    return to_run(row, facts)

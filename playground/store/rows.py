@@ -1,0 +1,124 @@
+"""What the store hands out: groups and runs, and how events become rows and rows events."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from playground.config import RunConfig, parse_config
+from playground.events import FINAL, Eval, Facts, Outcome, Stage, Step
+
+STEP_COLUMNS = tuple(name for name in Step.model_fields if name != "kind")
+EVAL_COLUMNS = tuple(name for name in Eval.model_fields if name != "kind")
+FACT_COLUMNS = tuple(name for name in Facts.model_fields if name != "kind")
+_JSON_FACTS = ("device", "environment", "coverage", "rows")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as the store knows it. Times are Unix seconds.
+
+    Attributes:
+        position: place in its group, from 0.
+        stage: what it did last, also after it ended.
+        owner: the process that starts and watches it ("pid:start time").
+        pid / process_started: the worker process, while one may exist; None before and after.
+        stop_requested_at: when Stop was pressed, or None.
+    """
+
+    id: str
+    group_id: str
+    position: int
+    config: RunConfig
+    status: Outcome
+    stage: Stage | None
+    error: str | None
+    facts: Facts
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    heartbeat_at: float | None
+    stop_requested_at: float | None
+    owner: str
+    pid: int | None
+    process_started: float | None
+
+    @property
+    def precision(self) -> str:
+        return self.config.precision
+
+    @property
+    def stop_requested(self) -> bool:
+        return self.stop_requested_at is not None
+
+    @property
+    def over(self) -> bool:
+        return self.status in FINAL
+
+
+@dataclass(frozen=True)
+class Group:
+    """A comparison: runs that differ in precision only, in the order in which they run."""
+
+    id: str
+    preset: str
+    title: str
+    created_at: float
+    runs: tuple[Run, ...]
+
+    @property
+    def run_ids(self) -> list[str]:
+        return [run.id for run in self.runs]
+
+    @property
+    def over(self) -> bool:
+        return all(run.over for run in self.runs)
+
+
+def to_column(value: Any) -> Any:
+    """A value as SQLite keeps it. NaN becomes the text 'nan', which a REAL column leaves alone."""
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    if isinstance(value, BaseModel):
+        return value.model_dump_json()
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return value
+
+
+def to_step(row: sqlite3.Row) -> Step:
+    return Step.model_validate({name: row[name] for name in STEP_COLUMNS})
+
+
+def to_eval(row: sqlite3.Row) -> Eval:
+    return Eval.model_validate({name: row[name] for name in EVAL_COLUMNS})
+
+
+def to_facts(row: sqlite3.Row | None) -> Facts:
+    if row is None:
+        return Facts()
+    known = {name: row[name] for name in FACT_COLUMNS if row[name] is not None}
+    return Facts.model_validate(
+        {name: json.loads(v) if name in _JSON_FACTS else v for name, v in known.items()}
+    )
+
+
+def to_run(row: sqlite3.Row, facts: sqlite3.Row | None) -> Run:
+    stage = None
+    if row["stage_name"] is not None:
+        stage = Stage(
+            name=row["stage_name"], detail=row["stage_detail"], progress=row["stage_progress"]
+        )
+    plain = {
+        name: row[name]
+        for name in Run.__dataclass_fields__
+        if name not in ("config", "stage", "facts")
+    }
+    return Run(
+        **plain, config=parse_config(json.loads(row["config"])), stage=stage, facts=to_facts(facts)
+    )

@@ -1,0 +1,270 @@
+"""RunStore: what runs are asked to do, what they said, and how they ended."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sqlite3
+import time
+from pathlib import Path
+
+from playground.config import RunConfig, SettingsError, private
+from playground.events import FINAL, Eval, Event, Facts, Message, Stage, Status, Step
+from playground.store.database import touch
+from playground.store.queue import Queue, read_run
+from playground.store.rows import (
+    EVAL_COLUMNS,
+    FACT_COLUMNS,
+    STEP_COLUMNS,
+    Group,
+    Run,
+    to_column,
+    to_eval,
+    to_step,
+)
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+_INSERT_STEP = (
+    f"INSERT OR REPLACE INTO steps (run_id, {', '.join(STEP_COLUMNS)})"
+    f" VALUES (?{', ?' * len(STEP_COLUMNS)})"
+)
+_INSERT_EVAL = (  # "when" is a word of SQL's own
+    'INSERT OR REPLACE INTO evals (run_id, "' + '", "'.join(EVAL_COLUMNS) + '")'
+    f" VALUES (?{', ?' * len(EVAL_COLUMNS)})"
+)
+
+
+class RunStore(Queue):
+    """Every run under one home folder; safe to use from several threads and processes at once.
+
+    A method that writes commits one transaction: a reader sees all of it or none.
+    """
+
+    def create_group(self, preset: str, title: str, configs: list[RunConfig], owner: str) -> Group:
+        """Queues one run for each config, in order, all at once.
+
+        Ids are generated and safe as file names; ``title`` is kept as it was typed.
+        """
+        stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        group_id, now = f"g-{stamp}", time.time()
+        title = title.encode("utf-8", "replace").decode()  # a terminal may pass half a character
+        with self.writing() as db:
+            db.execute("UPDATE clock SET revision = revision + 1")
+            db.execute(
+                "INSERT INTO groups VALUES (?, ?, ?, ?, (SELECT revision FROM clock))",
+                (group_id, preset, title, now),
+            )
+            for position, config in enumerate(configs):
+                db.execute(
+                    "INSERT INTO runs (id, group_id, position, config, status, created_at, owner)"
+                    " VALUES (?, ?, ?, ?, 'queued', ?, ?)",
+                    (
+                        f"r-{stamp}-{position + 1}-{config.precision}",
+                        group_id,
+                        position,
+                        config.model_dump_json(),
+                        now,
+                        owner,
+                    ),
+                )
+            return _read_group(db, _group_row(db, group_id))
+
+    def get_run(self, run_id: str) -> Run:
+        """Raises SettingsError if there is no such run."""
+        with self.reading() as db:
+            row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+            if row is None:
+                raise _unknown(run_id)
+            return read_run(db, row)
+
+    def get_group(self, group_id: str) -> Group:
+        """The group and its runs as of one moment. Raises SettingsError if there is none."""
+        with self.reading() as db:
+            return _read_group(db, _group_row(db, group_id))
+
+    def list_groups(self, limit: int = 50) -> list[Group]:
+        """Newest first."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM groups ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,)
+            )
+            return [_read_group(db, row) for row in rows.fetchall()]
+
+    def find(self, prefix: str) -> Run | Group:
+        """The run or group with this id, or the only one whose id starts so.
+
+        Raises:
+            SettingsError: none does, or several do.
+        """
+        with self.reading() as db:
+            ids = [
+                row["id"]
+                for table in ("groups", "runs")
+                for row in db.execute(
+                    f"SELECT id FROM {table} WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 3",
+                    (len(prefix), prefix),
+                )
+            ]
+        if prefix in ids:
+            ids = [prefix]
+        if not ids or not prefix:
+            raise _unknown(prefix)
+        if len(ids) > 1:
+            raise SettingsError(
+                f"Id '{prefix}' could be {ids[0]}, {ids[1]} or another; give more of it."
+            )
+        return self.get_group(ids[0]) if ids[0].startswith("g-") else self.get_run(ids[0])
+
+    def append(self, run_id: str, *events: Event) -> None:
+        """Stores what a run said. An ended run never changes state again; late words are kept."""
+        with self.writing() as db:
+            for event in events:
+                _store(db, run_id, event)
+            touch(db, run_id)
+
+    def steps(self, run_id: str, after_step: int = 0, max_points: int | None = None) -> list[Step]:
+        """Steps in order, thinned to at most ``max_points`` over the whole run.
+
+        Thinning keeps steps that a power of two divides: as a run grows, points drop out, but those
+        that stay are the same and no new ones appear among them. The first and the newest step are
+        always there; steps to mark (NaN, inf, skipped updates) are thinned apart and last.
+        ``after_step`` returns only the later part of that same selection.
+
+        Raises:
+            ValueError: ``max_points`` is below 8.
+        """
+        if max_points is not None and max_points < 8:
+            raise ValueError(f"max_points is {max_points}; it must be at least 8")
+        with self.reading() as db:
+            keep, values = "1", {"run": run_id, "after": after_step}
+            if max_points is not None:
+                marks = max_points // 4
+                keep = (
+                    "(step % :stride = 0 OR step IN (:first, :last)"
+                    " OR ((skipped OR loss > 1e308) AND step % :mark_stride = 0))"
+                )
+                values |= {
+                    "stride": _stride(db, run_id, "1", max_points - marks - 2),
+                    "mark_stride": _stride(db, run_id, "(skipped OR loss > 1e308)", marks),
+                }
+                ends = "SELECT min(step), max(step) FROM steps WHERE run_id = ?"
+                values["first"], values["last"] = db.execute(ends, (run_id,)).fetchone()
+            rows = db.execute(
+                f"SELECT * FROM steps WHERE run_id = :run AND step > :after AND {keep}"
+                " ORDER BY step",
+                values,
+            )
+            return [to_step(row) for row in rows.fetchall()]
+
+    def last_step(self, run_id: str) -> Step | None:
+        """The newest step, or None before the first."""
+        with self.reading() as db:
+            row = db.execute(
+                "SELECT * FROM steps WHERE run_id = ? ORDER BY step DESC LIMIT 1", (run_id,)
+            ).fetchone()
+            return to_step(row) if row else None
+
+    def evals(self, run_id: str) -> list[Eval]:
+        """Evaluations in the order of their steps, "before" first and "after" last."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM evals WHERE run_id = ?"
+                " ORDER BY step, CASE \"when\" WHEN 'before' THEN 0 WHEN 'during' THEN 1 ELSE 2 END",
+                (run_id,),
+            )
+            return [to_eval(row) for row in rows.fetchall()]
+
+    def messages(self, run_id: str, limit: int = 100) -> list[Message]:
+        """The newest ``limit`` messages, oldest of them first."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT level, text FROM messages WHERE run_id = ? ORDER BY id DESC LIMIT ?",
+                (run_id, limit),
+            )
+            return [Message(level=r["level"], text=r["text"]) for r in reversed(rows.fetchall())]
+
+    def change_token(self, group_id: str | None = None) -> int:
+        """A number that differs once anything visible of the group (None: of any) has changed.
+
+        One row by its key: cheap enough for every page to ask each second. 0: no such group.
+        """
+        db = self._connection()
+        if group_id is None:
+            return db.execute("SELECT revision FROM clock").fetchone()[0]
+        row = db.execute("SELECT revision FROM groups WHERE id = ?", (group_id,)).fetchone()
+        return row[0] if row else 0
+
+    def run_folder(self, run_id: str) -> Path:
+        """Where the run's files are; the caller makes it. Raises ValueError for an unsafe id."""
+        if not _SAFE_ID.fullmatch(run_id):
+            raise ValueError(f"run id {run_id!r} is no id of this store")
+        return self.home / "runs" / run_id
+
+
+def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
+    if isinstance(event, Step):
+        db.execute(_INSERT_STEP, (run_id, *(to_column(getattr(event, c)) for c in STEP_COLUMNS)))
+    elif isinstance(event, Eval):
+        db.execute(_INSERT_EVAL, (run_id, *(to_column(getattr(event, c)) for c in EVAL_COLUMNS)))
+    elif isinstance(event, Message):
+        db.execute(
+            "INSERT INTO messages (run_id, at, level, text) VALUES (?, ?, ?, ?)",
+            (run_id, time.time(), event.level, private(event.text)),
+        )
+    elif isinstance(event, Stage):
+        db.execute(
+            "UPDATE runs SET stage_name = ?, stage_detail = ?, stage_progress = ? WHERE id = ?",
+            (event.name, private(event.detail), to_column(event.progress), run_id),
+        )
+    elif isinstance(event, Facts):
+        known = {c: v for c in FACT_COLUMNS if (v := getattr(event, c)) is not None}
+        db.execute("INSERT OR IGNORE INTO facts (run_id) VALUES (?)", (run_id,))
+        for column, value in known.items():
+            db.execute(
+                f"UPDATE facts SET {column} = ? WHERE run_id = ?", (to_column(value), run_id)
+            )
+    elif isinstance(event, Status):
+        db.execute(
+            "UPDATE runs SET status = ?, error = ?, ended_at = ? WHERE id = ?"
+            f" AND status NOT IN ({', '.join('?' * len(FINAL))})",
+            (
+                event.status,
+                private(event.error) if event.error else None,
+                time.time() if event.status in FINAL else None,
+                run_id,
+                *sorted(FINAL),
+            ),
+        )
+
+
+def _stride(db: sqlite3.Connection, run_id: str, which: str, most: int) -> int:
+    """The smallest power of two that divides at most ``most`` of the steps that are ``which``."""
+    count = f"SELECT count(*) FROM steps WHERE run_id = ? AND {which} AND step % ? = 0"
+    stride = 1
+    while db.execute(count, (run_id, stride)).fetchone()[0] > most:
+        stride *= 2
+    return stride
+
+
+def _group_row(db: sqlite3.Connection, group_id: str) -> sqlite3.Row:
+    row = db.execute("SELECT * FROM groups WHERE id = ?", (group_id,)).fetchone()
+    if row is None:
+        raise _unknown(group_id)
+    return row
+
+
+def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
+    runs = db.execute("SELECT * FROM runs WHERE group_id = ? ORDER BY position", (row["id"],))
+    return Group(
+        id=row["id"],
+        preset=row["preset"],
+        title=row["title"],
+        created_at=row["created_at"],
+        runs=tuple(read_run(db, run) for run in runs.fetchall()),
+    )
+
+
+def _unknown(name: str) -> SettingsError:
+    return SettingsError(
+        f"Id '{name}' is unknown; `python -m playground list` shows those there are."
+    )
