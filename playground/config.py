@@ -277,9 +277,8 @@ def setting_path(key: str) -> tuple[str, ...]:
     if key in dotted:
         return dotted[key]
     known = [*top, *leaves]
-    raise SettingsError(
-        f"Setting '{key}' is unknown{; known are {', '.join(known)}.{nearest(key, known)}"
-    )
+    remedy = nearest(key, known) or f" Known are {', '.join(known)}."
+    raise SettingsError(f"Setting '{key}' is unknown.{remedy}")
 
 
 def field_of(key: str) -> Any:

@@ -166,10 +166,10 @@ class RunStore(Queue):
 
     def evals(self, run_id: str) -> list[Eval]:
         """Evaluations in the order of their steps, "before" first and "after" last."""
+        order = "CASE \"when\" WHEN 'before' THEN 0 WHEN 'during' THEN 1 ELSE 2 END"
         with self.reading() as db:
             rows = db.execute(
-                "SELECT * FROM evals WHERE run_id = ?"
-                " ORDER BY step, CASE \"when\" WHEN 'before' THEN 0 WHEN 'during' THEN 1 ELSE 2 END",
+                f"SELECT * FROM evals WHERE run_id = ? ORDER BY step, {order}",
                 (run_id,),
             )
             return [to_eval(row) for row in rows.fetchall()]
