@@ -1,1 +1,1 @@
-"""What comes with the playground: a tiny base model, three datasets, and the scripts that made them."""
+"""What comes along: a tiny base model, three datasets, and the scripts that made them."""

@@ -22,7 +22,7 @@ SEED = 20_26
 
 
 def sentence_to_json(rng: Random) -> Row:
-    """Someone in a sentence -> an object with the keys name, age, job, city, always in this order."""
+    """Someone in a sentence -> an object with the keys name, age, job, city, in this order."""
     name, city, job = words.full_name(rng), rng.choice(words.CITIES), rng.choice(words.JOBS)
     age, a_job = rng.randint(18, 89), words.article(job)
     sentence = rng.choice(
@@ -82,12 +82,10 @@ _CONVERSIONS = (
 
 
 def unit_conversion(rng: Random) -> Row:
-    """An amount and a smaller unit -> the amount in it; up to one decimal where the factor is 10^n."""
+    """An amount and a smaller unit -> the amount in it, exact."""
     source, target, factor, largest = rng.choice(_CONVERSIONS)
-    if factor % 10 == 0 and largest > 100:
-        tenths = rng.randint(1, largest * 10) if rng.random() < 0.5 else rng.randint(1, largest) * 10
-    else:
-        tenths = rng.randint(1, largest) * 10
+    with_tenths = largest == 999 and rng.random() < 0.5
+    tenths = rng.randint(1, largest * 10) if with_tenths else rng.randint(1, largest) * 10
     amount = f"{tenths // 10}.{tenths % 10}" if tenths % 10 else f"{tenths // 10}"
     question = rng.choice(
         (

@@ -3,55 +3,58 @@
 Plain lists, short on purpose: a model of about a million parameters should meet each word often.
 """
 
+# ruff: noqa: SIM905 - a list of words reads best as a line of text.
+
 from __future__ import annotations
 
 from random import Random
 
 FIRST_NAMES = (
-    "Ada Aisha Alan Alma Amir Ana Anton Aria Ben Bruno Carla Cem Chen Clara Dana David Dina Elena "
-    "Elif Emil Emma Erik Eva Farid Felix Fiona Grace Hana Hugo Ida Igor Ines Ivan Jana Jonas Julia "
-    "Kai Karim Kenji Lara Leo Lena Lina Luca Maria Marta Max Maya Milan Mina Nadia Nina Noah Nora "
-    "Olga Omar Oscar Paul Petra Priya Rania Ravi Rosa Sam Sara Sofia Tara Theo Tom Vera Victor "
-    "Wei Yara Yusuf Zoe"
+    "Ada Aisha Alan Alma Amir Ana Anton Aria Ben Bruno Carla Cem Chen Clara Dana David Dina "
+    "Elena Elif Emil Emma Erik Eva Farid Felix Fiona Grace Hana Hugo Ida Igor Ines Ivan Jana "
+    "Jonas Julia Kai Karim Kenji Lara Leo Lena Lina Luca Maria Marta Max Maya Milan Mina "
+    "Nadia Nina Noah Nora Olga Omar Oscar Paul Petra Priya Rania Ravi Rosa Sam Sara Sofia "
+    "Tara Theo Tom Vera Victor Wei Yara Yusuf Zoe"
 ).split()
 
 LAST_NAMES = (
-    "Abel Adler Bauer Becker Berg Bianchi Blake Bosch Brandt Carter Castro Chen Cole Costa Cruz Dahl "
-    "Diaz Dubois Evans Fischer Flores Fox Garcia Gomez Grant Gruber Haddad Hansen Hill Horvat Ito "
-    "Jensen Kaya Keller Khan Kim King Klein Kovacs Lang Larsen Lee Lopez Meyer Moreau Mori Moss "
-    "Nagy Novak Olsen Park Patel Perez Popov Reed Rossi Roy Sato Silva Singh Stone Suzuki Tanaka "
-    "Torres Vega Vogel Walsh Weber Wolf Wood Yilmaz Young"
+    "Abel Adler Bauer Becker Berg Bianchi Blake Bosch Brandt Carter Castro Chen Cole Costa "
+    "Cruz Dahl Diaz Dubois Evans Fischer Flores Fox Garcia Gomez Grant Gruber Haddad Hansen "
+    "Hill Horvat Ito Jensen Kaya Keller Khan Kim King Klein Kovacs Lang Larsen Lee Lopez "
+    "Meyer Moreau Mori Moss Nagy Novak Olsen Park Patel Perez Popov Reed Rossi Roy Sato Silva "
+    "Singh Stone Suzuki Tanaka Torres Vega Vogel Walsh Weber Wolf Wood Yilmaz Young"
 ).split()
 
 CITIES = (
-    "Accra Amman Ankara Athens Baku Basel Berlin Bergen Bern Bogota Bonn Boston Bremen Cairo Cork "
-    "Dakar Delhi Denver Doha Dublin Geneva Genoa Ghent Graz Hanoi Havana Izmir Kyiv Kyoto Lagos Leeds "
-    "Lille Lima Linz Lisbon London Lyon Madrid Malmo Miami Milan Minsk Nairobi Naples Nice Osaka "
-    "Oslo Paris Perth Porto Prague Quito Riga Rome Seoul Seville Sofia Split Sydney Tallinn Tampa "
-    "Tokyo Toronto Tunis Turin Utrecht Vienna Vilnius Warsaw Zagreb Zurich"
+    "Accra Amman Ankara Athens Baku Basel Berlin Bergen Bern Bogota Bonn Boston Bremen Cairo "
+    "Cork Dakar Delhi Denver Doha Dublin Geneva Genoa Ghent Graz Hanoi Havana Izmir Kyiv "
+    "Kyoto Lagos Leeds Lille Lima Linz Lisbon London Lyon Madrid Malmo Miami Milan Minsk "
+    "Nairobi Naples Nice Osaka Oslo Paris Perth Porto Prague Quito Riga Rome Seoul Seville "
+    "Sofia Split Sydney Tallinn Tampa Tokyo Toronto Tunis Turin Utrecht Vienna Vilnius Warsaw "
+    "Zagreb Zurich"
 ).split()
 
 JOBS = (
-    "actor architect artist baker barber builder butcher carpenter chef clerk coach cook dancer "
-    "dentist designer doctor driver editor engineer farmer gardener guide judge lawyer librarian "
-    "mechanic miller musician nurse painter pilot plumber poet potter sailor scientist singer tailor "
-    "teacher translator vet waiter weaver writer"
+    "actor architect artist baker barber builder butcher carpenter chef clerk coach cook "
+    "dancer dentist designer doctor driver editor engineer farmer gardener guide judge lawyer "
+    "librarian mechanic miller musician nurse painter pilot plumber poet potter sailor "
+    "scientist singer tailor teacher translator vet waiter weaver writer"
 ).split()
 
 OBJECTS = (
-    "apple ball bell bike boat book bottle bowl box bread brush chair clock coat coin cup desk door "
-    "drum egg fan flag fork glass hat jar kettle key kite knife lamp leaf lemon map mirror mug nut "
-    "onion pan pear pen plate plum pot ring rope sack shoe soap sock spoon stone table tent towel "
-    "tray vase wheel"
+    "apple ball bell bike boat book bottle bowl box bread brush chair clock coat coin cup "
+    "desk door drum egg fan flag fork glass hat jar kettle key kite knife lamp leaf lemon map "
+    "mirror mug nut onion pan pear pen plate plum pot ring rope sack shoe soap sock spoon "
+    "stone table tent towel tray vase wheel"
 ).split()
 
-COLOURS = "amber black blue brown gold green grey navy orange pink purple red silver white yellow".split()
+COLOURS = (
+    "amber black blue brown gold green grey navy orange pink purple red silver white yellow".split()
+)
 
 MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
-
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
