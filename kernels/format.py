@@ -1,0 +1,106 @@
+"""NVFP4, the format: its constants, its sixteen values, and the tensor that holds it packed.
+
+A value is a 4-bit E2M1 code times the E4M3 scale of its block of 16 neighbours along K (the
+contraction dimension) times one fp32 scale of the whole tensor:
+
+    x_hat = E2M1[code] * float(block_scale) * tensor_scale
+
+That is 4 + 8/16 = 4.5 bits a value. ``README.md`` beside this file draws it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+E2M1_MAX = 6.0
+E4M3_MAX = 448.0
+FLT_MAX = torch.finfo(torch.float32).max
+SCALE_BLOCK = 16
+"""Consecutive values along K that share one E4M3 scale."""
+
+E2M1_MAGNITUDES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+E2M1_VALUES = (*E2M1_MAGNITUDES, *(-v for v in E2M1_MAGNITUDES))
+"""What each of the codes 0..15 means: bit 3 is the sign, so code 8 is -0. No inf, no NaN."""
+
+INPUT_DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+
+@dataclass(frozen=True, eq=False)
+class NVFP4Tensor:
+    """A matrix packed in NVFP4, blocks along its last dimension.
+
+    Attributes:
+        codes: (M, K // 2) uint8, two E2M1 codes to a byte, the even column in the low nibble.
+        block_scales: (M, K // 16) float8_e4m3fn. With 2D scaling the scale of a 16x16 tile stands
+            in each of its rows, so that every reader needs to know one layout only.
+        tensor_scale: () float32, multiplies on decode (amax / 2688 for the rule ``amax``). Other
+            libraries store its reciprocal under a similar name.
+        shape: (M, K) of the matrix that was packed.
+    Raises:
+        ValueError: the parts do not fit together; the message says which and how.
+    """
+
+    codes: torch.Tensor
+    block_scales: torch.Tensor
+    tensor_scale: torch.Tensor
+    shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        m, k = self.shape
+        wanted = {
+            "codes": (torch.uint8, (m, k // 2)),
+            "block_scales": (torch.float8_e4m3fn, (m, k // SCALE_BLOCK)),
+            "tensor_scale": (torch.float32, ()),
+        }
+        for name, (dtype, shape) in wanted.items():
+            part = getattr(self, name)
+            if part.dtype != dtype or tuple(part.shape) != shape:
+                raise ValueError(
+                    f"{name} is {part.dtype} {tuple(part.shape)}, but an NVFP4 tensor of shape "
+                    f"({m}, {k}) needs {dtype} {shape}; build it with quantize_nvfp4"
+                )
+
+    @property
+    def device(self) -> torch.device:
+        return self.codes.device
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory: 4.5 bits a value and 4 bytes for the tensor scale."""
+        return sum(t.numel() * t.element_size() for t in self._parts())
+
+    def dequantize(self, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """The (M, K) values this tensor stands for, rounded once to ``dtype``."""
+        from .ops import dequantize_nvfp4
+
+        return dequantize_nvfp4(self, dtype)
+
+    def to(self, device: torch.device | str) -> NVFP4Tensor:
+        """The same tensor on another device."""
+        return NVFP4Tensor(*(t.to(device) for t in self._parts()), self.shape)
+
+    def _parts(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return self.codes, self.block_scales, self.tensor_scale
+
+
+def check_input(x: torch.Tensor, block: int = SCALE_BLOCK) -> None:
+    """Refuses what cannot be packed in blocks of ``block`` along the last dimension.
+
+    Raises:
+        ValueError: the dtype is not fp32, bf16 or fp16, or K is no multiple of ``block``.
+    """
+    if x.dtype not in INPUT_DTYPES:
+        raise ValueError(
+            f"x is {x.dtype}; 4-bit quantisation takes float32, bfloat16 or float16, so convert it "
+            "with x.to(torch.float32) first"
+        )
+    if x.dim() == 0:
+        raise ValueError("x has no dimensions; pass a matrix with K columns")
+    k = x.shape[-1]
+    if k % block:
+        raise ValueError(
+            f"K is {k}, but blocks are {block} wide and K must be a multiple of {block}; pad the "
+            f"last dimension with zeros to {-(-k // block) * block}, or leave this layer in 16 bits"
+        )

@@ -1,0 +1,83 @@
+"""The public operations: each checks its operands, has ``dispatch`` choose a backend, calls it."""
+
+from __future__ import annotations
+
+import torch
+
+from .dispatch import check_backend
+from .format import NVFP4Tensor
+from .reference import (
+    Rounding,
+    dequantize_nvfp4_reference,
+    matmul_nvfp4_reference,
+    quantize_nvfp4_reference,
+)
+from .scales import ScaleRule, Scaling
+
+
+def quantize_nvfp4(
+    x: torch.Tensor,
+    *,
+    tensor_scale: torch.Tensor | float | None = None,
+    scaling: Scaling = "1d",
+    scale_rule: ScaleRule = "amax",
+    rounding: Rounding = "nearest",
+    seed: int | None = None,
+    offset: int = 0,
+    backend: str | None = None,
+) -> NVFP4Tensor:
+    """Packs a matrix in NVFP4: (M, K) fp32, bf16 or fp16 -> 4.5 bits a value.
+
+    Args and errors as ``quantize_nvfp4_reference``. ``backend`` None takes what ``choose_backend``
+    says; every backend returns the same bytes.
+    """
+    check_backend(backend, x.device)
+    return quantize_nvfp4_reference(
+        x,
+        tensor_scale=tensor_scale,
+        scaling=scaling,
+        scale_rule=scale_rule,
+        rounding=rounding,
+        seed=seed,
+        offset=offset,
+    )
+
+
+def dequantize_nvfp4(q: NVFP4Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """The (M, K) values of a packed tensor, computed in fp32 and rounded once to ``dtype``.
+
+    Raises:
+        ValueError: ``dtype`` is not fp32, bf16 or fp16.
+    """
+    if dtype not in (torch.float32, torch.bfloat16, torch.float16):
+        raise ValueError(f"dtype is {dtype}; decode to float32, bfloat16 or float16")
+    return dequantize_nvfp4_reference(q, dtype)
+
+
+def matmul_nvfp4(
+    a: NVFP4Tensor,
+    b: NVFP4Tensor,
+    *,
+    bias: torch.Tensor | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> torch.Tensor:
+    """a @ b.T (+ bias): (M, K) x (N, K) -> (M, N), sums in fp32, cast to ``dtype`` last.
+
+    Raises:
+        ValueError: the operands do not fit together, or are no NVFP4Tensors.
+    """
+    for name, operand in (("a", a), ("b", b)):
+        if not isinstance(operand, NVFP4Tensor):
+            raise ValueError(
+                f"{name} is a {type(operand).__name__}; pack it first: quantize_nvfp4({name})"
+            )
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"a is {a.shape} and b is {b.shape}, but they are multiplied along K, their last "
+            "dimension, which must agree; b is (N, K), the layout of nn.Linear's weight"
+        )
+    if a.device != b.device:
+        raise ValueError(f"a is on {a.device} and b on {b.device}; move one with .to(device)")
+    if bias is not None and tuple(bias.shape) != (b.shape[0],):
+        raise ValueError(f"bias is {tuple(bias.shape)}; b has N = {b.shape[0]} rows: pass (N,)")
+    return matmul_nvfp4_reference(a, b, bias=bias, dtype=dtype)
