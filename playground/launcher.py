@@ -1,0 +1,268 @@
+"""Starts runs, one at a time, each in a process of its own; stops them; notices how they ended.
+
+The store is the truth and this is its hand: another launcher, in a page or a terminal, may work on
+the same home folder, and the next one finds again what this one left behind. A worker leads its own
+session, so a signal reaches it and its children and nobody else; nothing is ever found by name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playground.config import private
+from playground.events import Message, Outcome
+from playground.presets import Preset
+from playground.processes import ProcessId
+from playground.store import Group, Run, RunStore
+
+POLL_S = 0.1
+TERM_AFTER_S = 5.0  # from Stop, or from a run's last word, until its process gets SIGTERM
+KILL_AFTER_S = 7.0  # ... and SIGKILL; with a second for dying it is all gone within 10 s
+_ROOT = Path(__file__).parent.parent
+_LOG_TAIL = 16_384  # bytes
+
+_GONE = "The server that would have started it is gone; start it again."
+_CLOSED = "The server was closed before its turn came; start it again."
+_LOST = "Its process and the server that watched it are gone; its points are kept. Start it again."
+
+log = logging.getLogger(__name__)
+
+
+class Launcher:
+    """Owns the runs it was asked to start, and one thread that supervises them.
+
+    Args:
+        store: where runs are queued; shared with any other launcher of the same home folder.
+        python: interpreter of the workers.
+        worker_module: what they run, as ``python -m MODULE RUN_ID --home HOME``.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        python: str = sys.executable,
+        worker_module: str = "playground.worker",
+    ) -> None:
+        self._store = store
+        self._command = [python, "-P", "-m", worker_module]  # -P: never import from the cwd
+        self.owner = str(ProcessId.of())
+        self._workers: dict[str, _Worker] = {}
+        self._lock = threading.RLock()
+        self._wake = threading.Event()
+        self._closing = False
+        self.recover()
+        self._thread = threading.Thread(target=self._supervise, name="launcher", daemon=True)
+        self._thread.start()
+
+    def start(
+        self, preset: Preset, precisions: Sequence[str] | None = None, title: str | None = None
+    ) -> Group:
+        """Queues one run for each precision. They start by themselves as the queue empties.
+
+        The same comparison asked for again while it is queued or running is that comparison: five
+        clicks make one.
+        """
+        configs = [preset.config.with_precision(p) for p in precisions or preset.precisions]
+        title = title or preset.title
+        with self._lock:  # two tabs at once
+            mine = {run.group_id for run in self._store.live() if run.owner == self.owner}
+            wanted = (preset.name, title, configs)
+            for group in map(self._store.get_group, sorted(mine)):
+                stopping = any(run.stop_requested for run in group.runs)
+                there = (group.preset, group.title, [run.config for run in group.runs])
+                if there == wanted and not stopping:
+                    return group
+            group = self._store.create_group(preset.name, title, configs, self.owner)
+        self._wake.set()
+        return group
+
+    def stop(self, run_or_group_id: str) -> None:
+        """Asks a run, or every run of a group, to stop, whoever watches it. Returns at once.
+
+        Raises:
+            SettingsError: there is no such run or group.
+        """
+        found = self._store.find(run_or_group_id)
+        self._store.request_stop(*(found.run_ids if isinstance(found, Group) else [found.id]))
+        self._wake.set()
+
+    def recover(self) -> None:
+        """Takes over what a launcher that is gone left behind.
+
+        Live workers are watched from now on. Runs whose worker is gone, and queued runs that nobody
+        would start, are marked interrupted. Runs of a launcher that lives are left to it.
+        """
+        with self._lock:
+            for run in self._store.live():
+                if run.owner == self.owner or ProcessId.parse(run.owner).is_alive():
+                    continue
+                process = ProcessId(run.pid, run.process_started) if run.pid else None
+                if process and process.is_alive():
+                    if self._store.adopt(run.id, owner=run.owner, new_owner=self.owner):
+                        self._workers[run.id] = _Worker(run.id, process)
+                    continue
+                if process:
+                    process.end_session()
+                status, error = _without_process(run)
+                self._store.settle(run.id, status, error, owner=run.owner)
+
+    def log_tail(self, run_id: str) -> str:
+        """The end of what the worker printed, for a person to read; empty before it printed."""
+        path = self._store.run_folder(run_id) / "worker.log"
+        if not path.exists():
+            return ""
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LOG_TAIL))
+            text = file.read().decode("utf-8", "replace")
+        # A progress bar redraws its line after \r: only the last state is worth reading.
+        return private("\n".join(line.rsplit("\r", 1)[-1] for line in text.split("\n")))
+
+    def close(self) -> None:
+        """Stops supervising. A running worker goes on; the next launcher finds it again.
+
+        What this launcher had queued would never start, and says so.
+        """
+        self._closing = True
+        self._wake.set()
+        self._thread.join()
+        for run in self._store.live():
+            if run.owner == self.owner and run.status == "queued":
+                self._store.settle(run.id, "interrupted", _CLOSED, owner=self.owner)
+
+    def _supervise(self) -> None:
+        while not self._closing:
+            try:
+                self._tick()
+            except Exception:  # a full disk, say: the next tick may succeed, and the page must live
+                log.exception("The launcher could not do its round; it will try again.")
+                time.sleep(1)
+            self._wake.wait(POLL_S)
+            self._wake.clear()
+        self._store.close()
+
+    def _tick(self) -> None:
+        with self._lock:
+            for worker in list(self._workers.values()):
+                self._watch(worker)
+            if not self._workers:
+                self.recover()
+            if not self._workers and (run := self._store.claim_next(self.owner)):
+                self._spawn(run)
+
+    def _spawn(self, run: Run) -> None:
+        folder = self._store.run_folder(run.id)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # A file, never a pipe: a pipe that nobody reads fills up and stops the run.
+            with (folder / "worker.log").open("ab") as output:
+                child = subprocess.Popen(
+                    [*self._command, run.id, "--home", str(self._store.home)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=_environment(),
+                )
+        except OSError as error:
+            reason = f"The worker could not be started: {error}."
+            self._store.settle(run.id, "failed", reason, owner=self.owner)
+            return
+        process = ProcessId.of(child.pid)  # there even if it ended at once: we have not reaped it
+        self._store.set_process(run.id, process.pid, process.started)
+        self._workers[run.id] = _Worker(run.id, process, child)
+
+    def _watch(self, worker: _Worker) -> None:
+        if not worker.process.is_alive():
+            self._settle(worker)
+            return
+        run = self._store.get_run(worker.run_id)
+        if run.over or run.stop_requested:
+            worker.press()
+
+    def _settle(self, worker: _Worker) -> None:
+        worker.process.end_session()
+        code = worker.child.wait() if worker.child else None
+        run = self._store.get_run(worker.run_id)
+        if run.stop_requested:
+            status, error = "stopped", None
+            if worker.signals and not run.over:
+                text = f"It did not stop by itself and was ended by {worker.signals[-1].name}."
+                self._store.append(run.id, Message(level="warning", text=text))
+        elif worker.child is None:
+            status, error = "interrupted", _LOST
+        else:
+            status, error = "failed", _why(code)
+        self._store.settle(run.id, status, error, owner=self.owner)
+        del self._workers[run.id]
+
+
+@dataclass
+class _Worker:
+    """A worker process that is watched: a child of ours, or one found again (``child`` is None)."""
+
+    run_id: str
+    process: ProcessId
+    child: subprocess.Popen[bytes] | None = None
+    signals: list[signal.Signals] = field(default_factory=list)
+    pressed_at: float | None = None
+
+    def press(self) -> None:
+        """It should be gone soon: first it is left to itself, then told, then ended."""
+        if self.pressed_at is None:
+            self.pressed_at = time.monotonic()
+        waited = time.monotonic() - self.pressed_at
+        if waited >= KILL_AFTER_S:
+            self._signal(signal.SIGKILL)
+        elif waited >= TERM_AFTER_S:
+            self._signal(signal.SIGTERM)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if number not in self.signals and self.process.is_alive():
+            self.signals.append(number)
+            os.killpg(self.process.pid, number)  # it leads its group, so the group has its pid
+
+
+def interrupt_on_termination() -> None:
+    """A terminal's own SIGTERM and SIGHUP become KeyboardInterrupt, so that its run is stopped."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+
+
+def _without_process(run: Run) -> tuple[Outcome, str | None]:
+    if run.stop_requested:
+        return "stopped", None
+    return "interrupted", _GONE if run.status == "queued" else _LOST
+
+
+def _why(code: int | None) -> str:
+    """One sentence about a worker that ended without a word."""
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        if -code == signal.SIGKILL:
+            return (
+                f"The worker was ended by {name} from outside, most often because memory ran out; "
+                "try a smaller model, micro_batch_size or max_seq_len."
+            )
+        return f"The worker crashed with {name} in native code; the end of its log says where."
+    return f"The worker ended with exit code {code} before it said why; see the end of its log."
+
+
+def _environment() -> dict[str, str]:
+    """Ours, plus what lets the worker be found from any folder and crash with a traceback."""
+    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+    return {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # the order in which hardware.detect() counts
+        **os.environ,
+        "PYTHONPATH": path,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONFAULTHANDLER": "1",
+    }

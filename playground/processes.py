@@ -1,0 +1,75 @@
+"""Which process is meant: a pid alone is given out again, a pid with its start time is not.
+
+Nothing here looks for a process by its name.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import psutil
+
+# Start times derive from a boot time that a clock adjustment moves by up to a second.
+_SAME_START_S = 2.0
+
+
+@dataclass(frozen=True)
+class ProcessId:
+    """One process of this machine, for good.
+
+    Attributes:
+        pid: as the system numbers it.
+        started: Unix seconds.
+    """
+
+    pid: int
+    started: float
+
+    @classmethod
+    def of(cls, pid: int | None = None) -> ProcessId:
+        """The process that has ``pid`` now; None is this one. Raises psutil.NoSuchProcess."""
+        process = psutil.Process(pid)
+        return cls(process.pid, process.create_time())
+
+    @classmethod
+    def parse(cls, text: str) -> ProcessId:
+        """The reverse of ``str()``: "pid:started"."""
+        pid, started = text.split(":")
+        return cls(int(pid), float(started))
+
+    def __str__(self) -> str:
+        return f"{self.pid}:{self.started}"
+
+    def is_alive(self) -> bool:
+        """Whether it still runs. A zombie does not, and another process with its pid is not it."""
+        try:
+            process = psutil.Process(self.pid)
+            return self._is(process) and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def end_session(self) -> None:
+        """Kills what is left of the session that this process led, itself left out.
+
+        A session's id is not given out again while a member lives. So unless another process has
+        the pid by now, all members are children of this one.
+        """
+        try:
+            if not self._is(psutil.Process(self.pid)):
+                return
+        except psutil.NoSuchProcess:
+            pass
+        left = [process for process in psutil.process_iter() if self._leads(process)]
+        for process in left:
+            process.kill()  # psutil checks that it is still the same process
+        psutil.wait_procs(left, timeout=1)
+
+    def _is(self, process: psutil.Process) -> bool:
+        return abs(process.create_time() - self.started) < _SAME_START_S
+
+    def _leads(self, process: psutil.Process) -> bool:
+        try:
+            return process.pid != self.pid and os.getsid(process.pid) == self.pid
+        except ProcessLookupError:
+            return False

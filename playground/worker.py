@@ -1,0 +1,167 @@
+"""One run in one process: config from the store, events to the store, and then it is gone.
+
+Whatever happens in here ends as a status with one sentence; tracebacks go to ``worker.log``, which
+is this process's stdout and stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playground.config import RunConfig, SettingsError, private
+from playground.events import FINAL, Event, Stage, Status
+from playground.processes import ProcessId
+from playground.store import Run, RunStore
+
+HEARTBEAT_S = 2.0
+_ASK_STORE_S = 0.1
+
+Train = Callable[..., Iterator[Event]]
+
+
+def main(run_id: str, home: Path, train: Train | None = None) -> int:
+    """Carries out a run that a launcher has claimed.
+
+    Args:
+        train: ``train(config, *, folder, should_stop) -> Iterator[Event]``; None takes the real
+            one, and imports it (torch, seconds) only after the page has been told.
+    Returns:
+        Exit code: 0 when the run said how it ended, 1 when it was not ours to carry out.
+    """
+    store = RunStore(home)
+    stop = StopFlag(store, run_id)
+    signal.signal(signal.SIGTERM, stop.set)
+    me = ProcessId.of()
+    if not store.set_process(run_id, me.pid, me.started):
+        print(f"Run {run_id} is not waiting for a worker; nothing to do.", file=sys.stderr)
+        return 1
+    store.append(run_id, Stage(name="starting", detail="loading the libraries"))
+    with _heartbeat(store, run_id):
+        outcome = _carry_out(store, store.get_run(run_id), stop, train)
+    store.append(run_id, outcome)
+    return 0
+
+
+class StopFlag:
+    """Called by the loop after each step, and while it loads, tokenises, evaluates and saves.
+
+    Cheap: the store is asked ten times a second at most. SIGTERM says the same.
+    """
+
+    def __init__(self, store: RunStore, run_id: str) -> None:
+        self._store, self._run_id = store, run_id
+        self._stopped = False
+        self._asked_at = 0.0
+
+    def set(self, *_: object) -> None:
+        self._stopped = True
+
+    def __call__(self) -> bool:
+        now = time.monotonic()
+        if not self._stopped and now - self._asked_at >= _ASK_STORE_S:
+            self._asked_at = now
+            self._stopped = self._store.stop_requested(self._run_id)
+        return self._stopped
+
+
+def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -> Status:
+    """Everything the run says, stored as it says it; the return is how it ended."""
+    last_step = 0
+    try:
+        if stop():
+            return Status(status="stopped")
+        train = train or _real_train()
+        for event in train(run.config, folder=store.run_folder(run.id), should_stop=stop):
+            if isinstance(event, Status) and event.status in FINAL:
+                return event
+            last_step = getattr(event, "step", last_step)
+            store.append(run.id, event)
+        return Status(status="stopped" if stop() else "finished")
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
+        print(private(traceback.format_exc()), file=sys.stderr, flush=True)
+        if stop() and isinstance(error, KeyboardInterrupt | SystemExit):
+            return Status(status="stopped")
+        return Status(status="failed", error=explain(error, run.config, last_step))
+
+
+def _real_train() -> Train:
+    from playground.training.loop import train
+
+    return train
+
+
+def explain(error: BaseException, config: RunConfig, last_step: int) -> str:
+    """One sentence for a person: what went wrong, where, and what to do."""
+    where = f"after step {last_step}" if last_step else "before the first step"
+    text = " ".join(str(error).split())
+    if isinstance(error, SettingsError):
+        return text
+    if _is_out_of_memory(error, text):
+        asked = _bytes_asked_for(text)
+        return (
+            f"Out of memory {where}{f', asking for {asked} more' if asked else ''}: "
+            f"lower micro_batch_size (now {config.training.micro_batch_size}) "
+            f"or max_seq_len (now {config.data.max_seq_len}), or turn gradient_checkpointing on."
+        )
+    name = type(error).__name__
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return f"The worker was told to leave ({name}) {where}; start the run again."
+    shown = text if len(text) <= 300 else text[:297] + "..."
+    return private(f"{name} {where}: {shown or 'no message'}. The log has the details.")
+
+
+def _is_out_of_memory(error: BaseException, text: str) -> bool:
+    # torch names CUDA's error; its CPU allocator raises a plain RuntimeError.
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named or "DefaultCPUAllocator" in text and "allocate" in text
+
+
+def _bytes_asked_for(text: str) -> str | None:
+    found = re.search(r"[Tt]ried to allocate ([\d.]+ ?(?:[KMGT]iB|bytes))", text)
+    if not found:
+        return None
+    amount = found.group(1)
+    if amount.endswith("bytes"):
+        return f"{int(amount.split()[0]) / 2**20:,.0f} MiB"
+    return amount
+
+
+@contextmanager
+def _heartbeat(store: RunStore, run_id: str) -> Iterator[None]:
+    """Tells the store every few seconds that this process lives, also in the minutes of a load."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(HEARTBEAT_S):
+            store.heartbeat(run_id)
+        store.close()
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def run_from_command_line(train: Train | None = None) -> int:
+    """``RUN_ID --home HOME``; tests pass a scripted ``train``."""
+    parser = argparse.ArgumentParser(description="Carry out one run; the launcher calls this.")
+    parser.add_argument("run_id")
+    parser.add_argument("--home", type=Path, required=True)
+    arguments = parser.parse_args()
+    return main(arguments.run_id, arguments.home, train)
+
+
+if __name__ == "__main__":
+    sys.exit(run_from_command_line())
