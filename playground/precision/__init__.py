@@ -1,0 +1,1 @@
+"""Precisions put into layers: what a frozen Linear stores, and how it multiplies."""

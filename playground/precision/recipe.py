@@ -1,0 +1,53 @@
+"""What every precision must say: how it takes over a Linear, what it refuses, and how it runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import nn
+
+from playground.events import How
+from playground.precision.operands import SharedOperand
+
+if TYPE_CHECKING:
+    from playground.hardware import Device
+
+
+class HowItRuns(NamedTuple):
+    """The precision that really runs, in which way, and one sentence saying why."""
+
+    effective: str
+    how: How
+    reason: str
+
+
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """One precision. A subclass is one module of this package and one entry of the registry.
+
+    Attributes:
+        name: id in ``config.PRECISIONS``.
+        compute_dtype: on a GPU, the type of everything that is not a converted Linear
+            (norms, embeddings, attention, head). On a CPU that is always fp32, because 16-bit
+            products are about a hundred times slower there.
+        scales_loss: small gradients would underflow, so the loss is scaled up.
+    """
+
+    name: str
+    compute_dtype: torch.dtype
+    scales_loss: bool = False
+
+    @abstractmethod
+    def convert(self, linear: nn.Linear, device: torch.device, operand: SharedOperand) -> nn.Linear:
+        """A frozen Linear on ``device``, with ``linear``'s weight in this precision's format."""
+
+    @abstractmethod
+    def how(self, device: Device) -> HowItRuns:
+        """How this precision runs on ``device``."""
+
+    def refuses(self, linear: nn.Linear) -> str | None:
+        """Why this Linear has to stay in the compute type, or None when it can be converted."""
+        return None

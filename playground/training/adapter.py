@@ -1,0 +1,107 @@
+"""LoRA through peft: the same initial adapter for every precision, and a safe place on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from playground.config import LoraSettings, SettingsError, nearest
+
+
+def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Module:
+    """Wraps ``model`` with trainable LoRA matrices in fp32; the base stays frozen.
+
+    Raises:
+        SettingsError: a name in ``target_modules`` matches no layer; the message lists those that
+            exist.
+    """
+    from peft import LoraConfig, get_peft_model
+
+    targets: str | list[str] = "all-linear"
+    if settings.target_modules != "all-linear":
+        _refuse_unmatched(model, settings.target_modules)
+        targets = list(settings.target_modules)
+    wrapped = get_peft_model(
+        model,
+        LoraConfig(
+            task_type="CAUSAL_LM",
+            r=settings.lora_r,
+            lora_alpha=settings.lora_alpha,
+            lora_dropout=settings.lora_dropout,
+            target_modules=targets,
+        ),
+    )
+    _initialise(wrapped, seed)
+    return wrapped
+
+
+def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
+    """The adapter's parameters by name, in the order of the model."""
+    return {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+
+def adapted_modules(model: nn.Module) -> int:
+    """How many layers carry an adapter."""
+    return sum(name.endswith("lora_A") for name, _ in model.named_modules())
+
+
+def adapter_sha256(model: nn.Module) -> str:
+    """A digest of names and values of all trainable parameters."""
+    digest = hashlib.sha256()
+    for name, parameter in trainable(model).items():
+        digest.update(name.encode())
+        digest.update(parameter.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def save_adapter(model: Any, folder: Path, base: str) -> None:
+    """Writes the adapter in peft's own format; ``folder`` is complete after this, or untouched.
+
+    Args:
+        base: what the saved adapter calls its base model.
+    """
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    model.peft_config["default"].base_model_name_or_path = base
+    # "auto" would ask the hub whether the base has grown new tokens.
+    model.save_pretrained(partial, safe_serialization=True, save_embedding_layers=False)
+    if folder.exists():
+        shutil.rmtree(folder)
+    os.replace(partial, folder)
+
+
+def _initialise(model: nn.Module, seed: int) -> None:
+    """peft's own initialisation (Kaiming A, zero B), drawn again in fp32 on the CPU.
+
+    peft draws in the type and on the device of the base layer, and those are what differs between
+    the precisions of a comparison.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    for name, parameter in trainable(model).items():
+        values = torch.zeros(parameter.shape, dtype=torch.float32)
+        if ".lora_A." in name:
+            nn.init.kaiming_uniform_(values, a=math.sqrt(5), generator=draw)
+        parameter.data = values.to(parameter.device)
+
+
+def _refuse_unmatched(model: nn.Module, names: tuple[str, ...]) -> None:
+    layers = [
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
+    ]
+    known = sorted({name.rpartition(".")[2] for name in layers})
+    for wanted in names:
+        # peft's rule: the whole dotted name, or its last parts.
+        if not any(name == wanted or name.endswith(f".{wanted}") for name in layers):
+            raise SettingsError(
+                f"target_modules names '{wanted}', which no layer of this model is called; "
+                f"choose from {', '.join(known)}.{nearest(wanted, known)}"
+            )

@@ -1,0 +1,135 @@
+"""How well the model does on held-out rows: the loss, and answers that match to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from playground.data.batches import collate
+from playground.data.tokenise import Example
+from playground.training.loss import summed_loss
+
+GENERATION_BATCH = 64
+"""Rows answered at a time: decoding is bound by calls, not by arithmetic, so many at once."""
+
+ANSWER_MARGIN = 4
+"""Tokens an answer may run past the longest reference, so that too long is seen to be wrong."""
+
+
+class HeldOut(NamedTuple):
+    """loss: nats, mean over ``tokens`` supervised tokens of all rows."""
+
+    loss: float
+    tokens: int
+
+
+class ExactMatch(NamedTuple):
+    """share: answers equal to the reference, out of ``rows``; None when no row asks anything."""
+
+    share: float | None
+    rows: int
+
+
+def held_out_loss(
+    model: nn.Module,
+    examples: Sequence[Example],
+    *,
+    batch_size: int,
+    pad_id: int,
+    device: torch.device,
+    check: Callable[[], None] = lambda: None,
+) -> HeldOut:
+    """Token-weighted loss over ``examples``, in batches that are the same every time.
+
+    Rows are taken in order of length: less padding, and the same batches for every precision.
+    """
+    ordered = sorted(examples, key=lambda example: len(example.input_ids))
+    total, tokens = 0.0, 0
+    with _inference(model):
+        for start in range(0, len(ordered), batch_size):
+            check()
+            batch = collate(ordered[start : start + batch_size], pad_id)
+            total += float(summed_loss(model, batch.to(device)))
+            tokens += batch.supervised_tokens
+    return HeldOut(total / tokens, tokens)
+
+
+def exact_match(
+    model: Any,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    *,
+    device: torch.device,
+    check: Callable[[], None] = lambda: None,
+) -> ExactMatch:
+    """Share of rows whose greedy answer is the reference, surrounding white space aside."""
+    asked = sorted(
+        (example for example in examples if example.answer is not None),
+        key=lambda example: len(example.prompt_ids),
+    )
+    right = 0
+    with _inference(model):
+        for start in range(0, len(asked), GENERATION_BATCH):
+            check()
+            rows = asked[start : start + GENERATION_BATCH]
+            answers = _answers(model, tokenizer, rows, device, check)
+            right += sum(a.strip() == r.answer.strip() for a, r in zip(answers, rows, strict=True))
+    return ExactMatch(right / len(asked) if asked else None, len(asked))
+
+
+def _answers(
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[Example],
+    device: torch.device,
+    check: Callable[[], None],
+) -> list[str]:
+    from transformers import StoppingCriteriaList
+
+    longest = max(len(row.prompt_ids) for row in rows)
+    # Padded on the left, so that every row's answer starts where its prompt ends.
+    prompts = torch.full((len(rows), longest), tokenizer.pad_token_id, dtype=torch.int64)
+    mask = torch.zeros_like(prompts)
+    for i, row in enumerate(rows):
+        n = len(row.prompt_ids)
+        prompts[i, longest - n :] = torch.tensor(row.prompt_ids)
+        mask[i, longest - n :] = 1
+
+    def stop_if_asked(input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        check()
+        return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+
+    answer_tokens = tokenizer([row.answer for row in rows], add_special_tokens=False)["input_ids"]
+    generated = model.generate(
+        input_ids=prompts.to(device),
+        attention_mask=mask.to(device),
+        max_new_tokens=max(map(len, answer_tokens)) + ANSWER_MARGIN,
+        do_sample=False,
+        num_beams=1,
+        use_cache=True,
+        # A checkpoint's own sampling settings have no say in a greedy answer.
+        temperature=None,
+        top_p=None,
+        top_k=None,
+        repetition_penalty=1.0,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        stopping_criteria=StoppingCriteriaList([stop_if_asked]),
+    )
+    return tokenizer.batch_decode(generated[:, longest:], skip_special_tokens=True)
+
+
+@contextmanager
+def _inference(model: nn.Module):  # type: ignore[no-untyped-def]
+    """No gradients, no dropout; afterwards the model trains as before."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(was_training)
