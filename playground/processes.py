@@ -6,6 +6,8 @@ Nothing here looks for a process by its name.
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psutil
@@ -45,7 +47,7 @@ class ProcessId:
         """Whether it still runs. A zombie does not, and another process with its pid is not it."""
         try:
             process = psutil.Process(self.pid)
-            return self._is(process) and process.status() != psutil.STATUS_ZOMBIE
+            return self._is(process) and _runs(process)
         except psutil.NoSuchProcess:
             return False
 
@@ -62,8 +64,11 @@ class ProcessId:
             pass
         left = [process for process in psutil.process_iter() if self._leads(process)]
         for process in left:
-            process.kill()  # psutil checks that it is still the same process
-        psutil.wait_procs(left, timeout=1)
+            with suppress(psutil.NoSuchProcess):  # it went by itself
+                process.kill()  # psutil checks that it is still the same process
+        deadline = time.monotonic() + 1
+        while any(map(_runs, left)) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def _is(self, process: psutil.Process) -> bool:
         return abs(process.create_time() - self.started) < _SAME_START_S
@@ -73,3 +78,11 @@ class ProcessId:
             return process.pid != self.pid and os.getsid(process.pid) == self.pid
         except ProcessLookupError:
             return False
+
+
+def _runs(process: psutil.Process) -> bool:
+    # Who adopted an orphan may never reap it; a zombie holds nothing but its number.
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
