@@ -61,7 +61,7 @@ HOMES: dict[str, set[str]] = {
     "datasets": {"playground.data"},
     "sqlite3": {"playground.store"},
     "subprocess": {"playground.launcher", "playground.assets"},
-    "signal": {"playground.launcher", "playground.worker"},
+    "signal": {"playground.launcher", "playground.worker", "app"},
     "gradio": {"playground.ui", "app"},
 }
 

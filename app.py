@@ -1,0 +1,143 @@
+"""Start here: settings -> store -> launcher -> page -> serve.
+
+    python app.py [--start quick] [--open] [--home FOLDER] [--host 127.0.0.1] [--port 7860]
+
+``PLAYGROUND_HOME``, ``PLAYGROUND_HOST`` and ``PLAYGROUND_PORT`` say the same as the flags.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+from playground import hardware
+from playground.config import SettingsError, private
+from playground.launcher import Launcher
+from playground.presets import Preset, load_preset
+from playground.store import RunStore
+from playground.ui import build_app, launch, text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serves the page until Ctrl-C or SIGTERM. Returns the exit code."""
+    asked = _parser().parse_args(arguments)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        port = check_port(asked.port)
+        check_free(asked.host, port)
+        preset = load_preset(asked.start) if asked.start else None
+        store = RunStore(Path(asked.home))
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return 1
+    launcher = Launcher(store, worker_module=asked.worker)
+    app = build_app(store, launcher, hardware.detect())
+    try:
+        launch(app, asked.host, port, store.home)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        launcher.close()
+        return 1
+    url = f"http://{_address(asked.host)}:{port}"
+    print(text.SERVING.format(url=url))
+    print(text.RUNS_KEPT.format(home=private(str(store.home))), flush=True)
+    if preset:
+        print(start(store, launcher, preset), flush=True)
+    if asked.open:
+        open_browser(url)
+    stop.wait()
+    app.close(verbose=False)
+    launcher.close()
+    print(farewell(store), flush=True)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = os.environ.get
+    parser = argparse.ArgumentParser(description=text.TAGLINE)
+    parser.add_argument("--home", default=default("PLAYGROUND_HOME", "~/.fp4-playground"))
+    parser.add_argument("--host", default=default("PLAYGROUND_HOST", "127.0.0.1"))
+    parser.add_argument("--port", default=default("PLAYGROUND_PORT", "7860"))
+    parser.add_argument("--start", metavar="PRESET", help=text.START_HELP)
+    parser.add_argument("--open", action="store_true", help=text.OPEN_HELP)
+    parser.add_argument("--worker", default="playground.worker", help=argparse.SUPPRESS)
+    return parser
+
+
+def check_port(value: str) -> int:
+    """A port number. Raises SettingsError if ``value`` is none."""
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 65535):
+        raise SettingsError(text.BAD_PORT.format(value=value))
+    return int(value)
+
+
+def check_free(host: str, port: int) -> None:
+    """Raises SettingsError if the page cannot be served there; asked before anything is started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        # As the server will: a port whose last connections are still closing is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except socket.gaierror as error:
+            raise SettingsError(
+                text.HOST_UNKNOWN.format(host=host, reason=error.strerror)
+            ) from None
+        except PermissionError:
+            raise SettingsError(text.PORT_FORBIDDEN.format(port=port)) from None
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                other = port + 1 if port < 65535 else port - 1
+                raise SettingsError(
+                    text.PORT_TAKEN.format(port=port, host=host, other=other)
+                ) from None
+            raise SettingsError(
+                text.HOST_UNKNOWN.format(host=host, reason=error.strerror)
+            ) from None
+
+
+def _address(host: str) -> str:
+    """What a browser on this machine can open."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+
+
+def start(store: RunStore, launcher: Launcher, preset: Preset) -> str:
+    """Starts ``preset`` unless something runs or waits already; returns what was done."""
+    live = store.live()
+    if live:
+        return text.ALREADY_LIVE.format(title=store.get_group(live[0].group_id).title)
+    return text.PRESET_STARTED.format(title=launcher.start(preset).title)
+
+
+def open_browser(url: str) -> None:
+    """Opens the page where there is a screen; a terminal browser would take the terminal over."""
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if screen:
+        webbrowser.open(url)
+
+
+def farewell(store: RunStore) -> str:
+    """What becomes of a run that is still going when the page is closed."""
+    running = [run for run in store.live() if run.status == "running"]
+    if not running:
+        return text.GOODBYE
+    group = store.get_group(running[0].group_id)
+    said = [text.GOODBYE, text.STILL_RUNNING.format(title=group.title, group=group.id)]
+    if len(group.runs) > 1:
+        said.append(text.WAITING_WILL_END)
+    return "\n".join(said)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

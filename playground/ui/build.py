@@ -1,0 +1,73 @@
+"""The page as a whole: masthead, one tab for each page, and how it is served."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from playground.hardware import Device
+from playground.launcher import Launcher
+from playground.presets import list_presets
+from playground.store import RunStore
+from playground.ui import compare, history, text
+from playground.ui.theme import head, theme
+
+
+def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
+    """The whole page. Serve it with ``launch(app, host, port)``.
+
+    Args:
+        device: what this machine has, as ``hardware.detect()`` found it.
+    """
+    with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True) as app:
+        gr.HTML(_masthead(device), apply_default_css=False)
+        with gr.Tabs(elem_id="pages"):
+            with gr.Tab(text.COMPARE_TAB, id="compare"):
+                compare.build(app, store, launcher, list_presets())
+            with gr.Tab(text.HISTORY_TAB, id="history") as past_tab:
+                past = history.build(store)
+        quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+        past_tab.select(lambda: history.table(store), None, past, **quiet)
+    return app
+
+
+def _masthead(device: Device) -> str:
+    here = text.NATIVE_HERE if device.fp4_native else text.EMULATED_HERE
+    return (
+        f'<header class="masthead"><div><h1>{text.TITLE}</h1><p>{text.TAGLINE}</p></div>'
+        f'<div class="device"><p><b>{escape(device.name)}</b></p>'
+        f"<p>{escape(device.reason)} {here}</p></div></header>"
+    )
+
+
+def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
+    """Serves the page and returns at once.
+
+    Nothing but Gradio's own files can be fetched through it, the home folder least of all.
+
+    Returns:
+        Gradio's triple: the FastAPI app, the local URL, and None (nothing is shared).
+    Raises:
+        OSError: the port is taken, or the host is no address of this machine.
+    """
+    return app.launch(
+        server_name=host,
+        server_port=port,
+        prevent_thread_lock=True,
+        quiet=True,
+        share=False,
+        theme=theme(),
+        head=head(),
+        footer_links=[],
+        run_history=False,
+        enable_monitoring=False,
+        ssr_mode=False,
+        mcp_server=False,
+        pwa=False,
+        allowed_paths=[],
+        blocked_paths=[str(home)],
+        show_error=True,
+    )

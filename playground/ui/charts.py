@@ -1,0 +1,112 @@
+"""The live charts: plain data for charts.js, and the gr.HTML that holds it.
+
+Gradio's own line plot is drawn anew by every update and forgets where the person had zoomed to; it
+has no readout of all arms at a step and no mark for NaN. So the drawing is ours (charts.js), fed by
+an ordinary component value, and everything a person does to a chart stays in the browser.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from playground.compare import RunRecord, curve
+from playground.config import PRECISIONS
+from playground.ui import figures, text
+
+MAX_POINTS = 600
+"""Points of one line that are drawn: about one for each pixel column that a line can use."""
+
+FROM_ZERO = {"loss": False, "tokens_per_s": True, "memory_mib": True}
+
+
+def payload(group_id: str, records: Sequence[RunRecord]) -> dict[str, Any]:
+    """Everything the charts show, as JSON-safe values: no NaN, no inf, six significant figures.
+
+    Args:
+        records: the arms in their order; ``steps`` thinned to at most ``MAX_POINTS`` by the store.
+    """
+    last = max((r.steps[-1].step for r in records if r.steps), default=0)
+    end = max([last, *(r.config.training.max_steps for r in records)], default=1)
+    return {
+        "group": group_id,
+        "x": {"label": "step", "domain": [0, end], "whole": True},
+        "arms": [
+            {"id": r.id, "label": r.label, "how": r.facts.how, "colour": colour(r)} for r in records
+        ],
+        "panels": [_panel(key, records) for key in FROM_ZERO],
+    }
+
+
+def colour(record: RunRecord) -> str:
+    """The CSS class suffix of an arm: each precision has one accent everywhere on the page."""
+    return record.config.precision if record.config.precision in PRECISIONS else "other"
+
+
+def _panel(key: str, records: Sequence[RunRecord]) -> dict[str, Any]:
+    title, unit, empty = text.PANELS[key]
+    emulated = any(r.facts.how == "emulated" for r in records)
+    notes = {"tokens_per_s": text.EMULATED_NOTE, "memory_mib": text.EMULATED_MEMORY_NOTE}
+    return {
+        "key": key,
+        "title": title,
+        "unit": unit,
+        "empty": empty,
+        "note": notes.get(key) if emulated else None,
+        "from_zero": FROM_ZERO[key],
+        "lines": [_line(record, key) for record in records],
+        "points": [p for r in records for p in _eval_points(r)] if key == "loss" else [],
+    }
+
+
+def _line(record: RunRecord, key: Any) -> dict[str, Any]:
+    found = curve(record, key)
+    return {
+        "arm": record.id,
+        "label": found.label,
+        "colour": colour(record),
+        "live": record.status == "running",
+        "x": found.x,
+        "y": [_short(y) for y in found.y],
+        "marks": [list(mark) for mark in found.marks],
+    }
+
+
+def _eval_points(record: RunRecord) -> list[dict[str, Any]]:
+    return [
+        {
+            "arm": record.id,
+            "colour": colour(record),
+            "x": e.step,
+            "y": _short(e.loss),
+            "title": text.EVAL_POINT.format(
+                label=record.label,
+                loss=figures.number(e.loss),
+                step=e.step,
+                when=text.WHEN_WORDS[e.when],
+            ),
+        }
+        for e in record.evals
+        if math.isfinite(e.loss)
+    ]
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def charts() -> gr.HTML:
+    """The component. Give it a ``payload``, or None for no charts at all."""
+    return gr.HTML(
+        value=None,
+        # The template never mentions the value: Gradio then leaves our drawing alone.
+        html_template='<div class="charts"></div>',
+        js_on_load=(Path(__file__).parent / "charts.js").read_text(encoding="utf-8"),
+        apply_default_css=False,
+        elem_id="charts",
+        labels=text.CHARTS,
+    )

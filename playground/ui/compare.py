@@ -1,0 +1,199 @@
+"""The Compare page: set a comparison up, watch it, read what came out.
+
+Handlers are thin: they read their inputs, call a plain function, and return updates.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from playground.config import SettingsError
+from playground.launcher import Launcher
+from playground.presets import Preset, load_preset
+from playground.store import Group, RunStore
+from playground.ui import charts, details, form, panels, text
+from playground.ui.watch import Scene, Seen, look
+
+TICK_S = 1.0
+
+# Where the results are below the form, they are brought into view once a comparison has started.
+_SHOW_RESULTS = """() => {
+  const failed = document.querySelector("#notice .is-error");
+  const target = document.getElementById(failed ? "notice" : "results");
+  if (failed || innerWidth <= 1000) target.scrollIntoView({block: failed ? "center" : "start"});
+}"""
+_SHOW_FORM = """() => document.getElementById("form").scrollIntoView({block: "start"})"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The widgets that show a scene, in the order in which ``updates`` fills them."""
+
+    seen: gr.State
+    heading: gr.HTML
+    stop: gr.Button
+    results: gr.Column
+    progress: gr.HTML
+    charts: gr.HTML
+    outcome: gr.HTML
+    details: gr.HTML
+    coverage: gr.HTML
+    log: gr.HTML
+    command: gr.Textbox
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(vars(self).values())
+
+
+def start(
+    store: RunStore, launcher: Launcher, base: str, filled: dict[str, Any]
+) -> tuple[Group, bool]:
+    """Starts what the form asks for.
+
+    Returns:
+        The comparison, and whether it is a new one: the same one asked for twice is one.
+    Raises:
+        SettingsError: something in the form cannot be used.
+    """
+    preset = form.read(base, filled)
+    before = {run.group_id for run in store.live()}
+    group = launcher.start(preset, title=filled["title"].strip() and filled["title"])
+    return group, group.id not in before
+
+
+def updates(scene: Scene | None) -> list[Any]:
+    """What each widget of the page becomes; nothing at all if there is no new scene."""
+    if scene is None:
+        return [gr.skip()] * len(Page.__dataclass_fields__)
+    group, over = scene.group, not scene.live
+    return [
+        scene.seen,
+        panels.heading(scene),
+        gr.Button(
+            text.STOPPING if scene.stopping else text.STOP,
+            visible=scene.live,
+            interactive=not scene.stopping,
+        ),
+        gr.Column(visible=group is not None),
+        panels.progress(scene),
+        charts.payload(group.id, [a.record for a in scene.arms]) if group else None,
+        panels.outcome(scene),
+        details.table(scene.records, over),
+        details.coverage(scene.records),
+        panels.log(scene),
+        form.command(group) if group else "",
+    ]
+
+
+def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset]) -> None:
+    """Lays the page out and wires it; call it inside ``app``."""
+    with gr.Row(elem_id="columns"):
+        with gr.Column(elem_id="setup"):
+            gr.HTML(f'<h2 class="eyebrow">{text.PRESETS_HEADING}</h2>', apply_default_css=False)
+            cards = [_card(preset) for preset in presets]
+            with gr.Column(elem_id="form", elem_classes="sheet"):
+                based = gr.HTML(_based(presets[0]), apply_default_css=False)
+                fields = form.build(presets[0])
+                notice = gr.HTML("", elem_id="notice", apply_default_css=False)
+                go = gr.Button(text.START, variant="primary", elem_id="start")
+        with gr.Column(elem_id="results"):
+            page = _results()
+
+    def fill(preset: Preset) -> list[Any]:
+        return [_based(preset), preset.name, *form.values(preset).values(), ""]
+
+    def show(seen: Seen) -> list[Any]:
+        return updates(look(store, seen.group_id, seen))
+
+    def on_open(request: gr.Request) -> list[Any]:
+        return show(Seen(request.query_params.get("group") or None))
+
+    def on_start(base: str, *answers: Any) -> list[Any]:
+        try:
+            group, new = start(store, launcher, base, dict(zip(form.KEYS, answers, strict=True)))
+        except SettingsError as error:
+            return [panels.notice(str(error)), *updates(None)]
+        said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
+        return [said, *show(Seen(group.id))]
+
+    def on_stop(seen: Seen) -> list[Any]:
+        if seen.group_id:
+            launcher.stop(seen.group_id)
+        return show(Seen(seen.group_id))
+
+    filled = [based, fields.base, *fields.fields.values(), notice]
+    quiet = {"show_progress": "hidden", "api_visibility": "private"}
+    go.click(on_start, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
+    for preset, (run, adjust) in zip(presets, cards, strict=True):
+        run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
+            on_start, fields.inputs, [notice, *page.outputs], **quiet
+        ).then(js=_SHOW_RESULTS)
+        adjust.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
+            js=_SHOW_FORM
+        )
+    page.stop.click(on_stop, page.seen, page.outputs, **quiet)
+    # Not queued: a tick is one small request, and twenty pages must not wait for each other.
+    gr.Timer(TICK_S).tick(show, page.seen, page.outputs, queue=False, **quiet)
+    app.load(on_open, None, page.outputs, queue=False, **quiet)
+
+
+def _card(preset: Preset) -> tuple[gr.Button, gr.Button]:
+    with gr.Column(elem_classes="sheet preset"):
+        gr.HTML(
+            f"<h3>{escape(preset.title)}</h3><p>{_prose(preset.summary)}</p>"
+            f'<p class="expect">{_prose(preset.expect)}</p>',
+            apply_default_css=False,
+        )
+        with gr.Row(elem_classes="actions"):
+            run = gr.Button(
+                text.START_PRESET.format(name=preset.name), variant="primary", size="sm"
+            )
+            adjust = gr.Button(text.ADJUST_PRESET, size="sm")
+    return run, adjust
+
+
+def _prose(words: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
+
+
+def _based(preset: Preset) -> str:
+    said = text.BASED_ON.format(name=preset.name)
+    return f'<h3>{text.FORM_HEADING}</h3><p class="based">{escape(said)}</p>'
+
+
+def _results() -> Page:
+    with gr.Row(elem_id="title-row"):
+        heading = gr.HTML("", elem_id="heading", apply_default_css=False)
+        stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
+    with gr.Column(visible=False) as results:
+        with gr.Column(elem_classes="sheet"):
+            progress = gr.HTML("", elem_id="progress", apply_default_css=False)
+        with gr.Column(elem_classes="sheet"):
+            drawn = charts.charts()
+        with gr.Column(elem_classes="sheet"):
+            outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
+        with gr.Accordion(text.DETAILS, open=False, elem_classes="sheet fold", elem_id="details"):
+            table = gr.HTML("", apply_default_css=False)
+        with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
+            coverage = gr.HTML("", apply_default_css=False)
+        with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
+            log = gr.HTML("", apply_default_css=False)
+        with gr.Column(elem_classes="sheet"):
+            command = gr.Textbox(
+                label=text.COMMAND,
+                info=text.COMMAND_INFO,
+                interactive=False,
+                buttons=["copy"],
+                lines=1,
+                elem_id="command",
+            )
+    return Page(
+        gr.State(Seen()), heading, stop, results, progress, drawn, outcome, table, coverage, log,
+        command,
+    )  # fmt: skip

@@ -1,0 +1,163 @@
+"""Every number of a comparison in one table, the proof of fairness, and the layers not converted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from playground.compare import RunRecord, fairness
+from playground.config import PRECISIONS
+from playground.ui import figures, text
+from playground.ui.panels import badge, swatch
+
+_Cell = Callable[[RunRecord], str]
+
+
+def _how(r: RunRecord) -> str:
+    reason = f"<em>{escape(r.facts.how_reason)}</em>" if r.facts.how_reason else ""
+    return f"{badge(r.facts.how) or text.EM_DASH}{reason}"
+
+
+def _precision(name: str | None) -> str:
+    return PRECISIONS[name].label if name in PRECISIONS else text.EM_DASH
+
+
+def _change(before: str, after: str) -> str:
+    return f"{before} → {after}"
+
+
+def _train(r: RunRecord) -> str:
+    if not r.steps:
+        return text.EM_DASH
+    return _change(figures.number(r.steps[0].loss), figures.number(r.steps[-1].loss))
+
+
+def _median(r: RunRecord, value: float | None, unit: str) -> str:
+    if value is None:
+        return text.EM_DASH
+    warmup = sum(s.warmup for s in r.steps)
+    said = text.MEDIAN_OF.format(count=len(r.timed_steps), warmup=warmup)
+    return f"{figures.number(value)}{unit}<em>{said}</em>"
+
+
+def _parameters(r: RunRecord) -> str:
+    trained, total = r.facts.trainable_parameters, r.facts.total_parameters
+    if trained is None or not total:
+        return text.EM_DASH
+    return f"{figures.count(trained)}<em>{figures.share(trained / total)}</em>"
+
+
+def _converted(r: RunRecord) -> str:
+    coverage = r.facts.coverage
+    if coverage is None:
+        return text.EM_DASH
+    return text.CONVERTED_OF.format(
+        converted=coverage.converted,
+        total=coverage.converted + len(coverage.skipped),
+        share=figures.share(coverage.share_of_linear_weights),
+    )
+
+
+def _rows(r: RunRecord) -> str:
+    rows = r.facts.rows or {}
+    if "train" not in rows or "eval" not in rows:
+        return text.EM_DASH
+    return text.ROWS_USED.format(
+        train=figures.count(rows["train"]), eval=figures.count(rows["eval"])
+    )
+
+
+def _exact(r: RunRecord) -> str:
+    return _change(figures.share(r.exact_match("before")), figures.share(r.exact_match("after")))
+
+
+def _eval(r: RunRecord) -> str:
+    return _change(figures.number(r.eval_loss("before")), figures.number(r.eval_loss("after")))
+
+
+def _skipped(r: RunRecord) -> str:
+    return figures.count(sum(s.skipped for s in r.steps) if r.steps else None)
+
+
+CELLS: dict[str, _Cell] = {
+    "requested": lambda r: _precision(r.config.precision),
+    "effective": lambda r: _precision(r.facts.effective),
+    "how": _how,
+    "eval": _eval,
+    "exact": _exact,
+    "train": _train,
+    "throughput": lambda r: _median(r, r.tokens_per_s_median, ""),
+    "step_ms": lambda r: _median(r, r.step_ms_median, " ms"),
+    "bits": lambda r: figures.number(r.facts.bits_per_converted_weight, 3),
+    "weights": lambda r: figures.mib(r.facts.weights_mib),
+    "adapters": lambda r: figures.mib(r.facts.adapters_mib),
+    "optimizer": lambda r: figures.mib(r.facts.optimizer_mib),
+    "peak": lambda r: figures.mib(r.facts.peak_mib),
+    "parameters": _parameters,
+    "converted": _converted,
+    "rows": _rows,
+    "skipped": _skipped,
+    "batches": lambda r: f"<code>{figures.short_hash(r.facts.batches_sha256)}</code>",
+    "adapter": lambda r: f"<code>{figures.short_hash(r.facts.adapter_init_sha256)}</code>",
+}
+
+
+def table(records: Sequence[RunRecord], over: bool) -> str:
+    """One column for each arm, one row for each fact; what was not measured is a dash."""
+    if not records:
+        return ""
+    heads = "".join(
+        f'<th scope="col">{swatch(r.config.precision)}{_precision(r.config.precision)}</th>'
+        for r in records
+    )
+    body = "".join(
+        f'<tr><th scope="row">{text.ROWS[key]}</th>'
+        + "".join(f"<td>{cell(r)}</td>" for r in records)
+        + "</tr>"
+        for key, cell in CELLS.items()
+    )
+    return (
+        f'{fair(records, over)}<div class="wide"><table class="facts"><thead><tr><td></td>{heads}'
+        f"</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def fair(records: Sequence[RunRecord], over: bool) -> str:
+    """Three answers: same batches, same adapter start, nothing else different."""
+    if len(records) < 2:
+        return f'<p class="fair">{text.ONE_ARM}</p>'
+    found = fairness(records)
+    unknown = text.FAIR_NOT_RECORDED if over else text.FAIR_UNKNOWN
+    others = [name for name in found.only_difference if name != "precision"]
+    answers = [
+        (text.SAME_BATCHES, found.same_batches, unknown),
+        (text.SAME_ADAPTER, found.same_adapter_init, unknown),
+        (text.ONLY_PRECISION, not others, text.OTHER_DIFFERENCES.format(names=", ".join(others))),
+    ]
+    return f'<ul class="fair">{"".join(_answer(*a) for a in answers)}</ul>'
+
+
+def _answer(name: str, value: bool | None, otherwise: str) -> str:
+    state = {True: "yes", False: "no", None: "unknown"}[value]
+    word = {True: text.FAIR_YES, False: text.FAIR_NO, None: otherwise}[value]
+    if value is False and name == text.ONLY_PRECISION:
+        word = otherwise
+    return f'<li class="is-{state}"><b>{name}</b> <span>{escape(word)}</span></li>'
+
+
+def coverage(records: Sequence[RunRecord]) -> str:
+    """Which Linear layers a precision took over, and why each of the others stayed."""
+    return "".join(_coverage(r) for r in records)
+
+
+def _coverage(r: RunRecord) -> str:
+    label, found = _precision(r.config.precision), r.facts.coverage
+    if found is None:
+        return f"<p>{text.COVERAGE_UNKNOWN.format(label=label)}</p>"
+    if not found.skipped:
+        return f"<p>{text.COVERAGE_ALL.format(label=label, converted=found.converted)}</p>"
+    kept = "".join(
+        f"<li><code>{escape(s.name)}</code> {escape(s.reason)}</li>" for s in found.skipped
+    )
+    said = text.COVERAGE_SOME.format(label=label, converted=found.converted)
+    return f'<p>{said}</p><ul class="kept">{kept}</ul>'

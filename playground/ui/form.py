@@ -1,0 +1,199 @@
+"""The form: which settings it has, how they are shown, and how what was typed becomes a Preset.
+
+Numbers are text boxes on purpose: ``0,0002`` or ``nan`` must arrive as typed, to be refused by name.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+import gradio as gr
+
+from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
+from playground.config import PRECISIONS, SECTIONS, RunConfig, SettingsError, field_of, setting_path
+from playground.presets import Preset, load_preset
+from playground.store import Group
+from playground.ui import text
+
+MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len")
+"""Settings that most people touch; all others are folded away."""
+
+FALLBACK_PRESET = "quick"
+"""What a command is said in terms of when a comparison's own preset is gone."""
+
+
+def advanced(section: str) -> list[str]:
+    """The settings of a section that are folded away, in the order of the config."""
+    return [name for name in SECTIONS[section].model_fields if name not in MAIN]
+
+
+SETTINGS = (*MAIN, *(name for section in SECTIONS for name in advanced(section)))
+KEYS = ("title", "model", "dataset", "precisions", *SETTINGS)
+"""Every field of the form, in the order in which handlers take and return their values."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The widgets, by key; ``base`` holds the name of the preset that the form started from."""
+
+    base: gr.State
+    fields: dict[str, Any]
+
+    @property
+    def inputs(self) -> list[Any]:
+        return [self.base, *self.fields.values()]
+
+
+# --- values ------------------------------------------------------------------------------------------
+
+
+def typed(value: Any) -> Any:
+    """A setting as the form shows it: text, or a tick for yes and no."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return str(value)
+
+
+def plain(value: Any) -> str:
+    """What the form holds as the text that ``--set`` would take."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value).strip()
+
+
+def setting(config: RunConfig, key: str) -> Any:
+    """``max_steps`` -> ``config.training.max_steps``."""
+    value: Any = config
+    for part in setting_path(key):
+        value = getattr(value, part)
+    return value
+
+
+def values(preset: Preset) -> dict[str, Any]:
+    """The form's values for a preset, by key."""
+    settings = {key: typed(setting(preset.config, key)) for key in SETTINGS}
+    return {
+        "title": "",
+        "model": preset.config.model,
+        "dataset": preset.config.dataset,
+        "precisions": list(preset.precisions),
+        **settings,
+    }
+
+
+def read(base: str, filled: Mapping[str, Any]) -> Preset:
+    """What the form asks for: the preset ``base`` with everything that was changed.
+
+    Raises:
+        SettingsError: one sentence for each thing that is wrong: value, reason, remedy.
+    """
+    shown = values(load_preset(base))
+    if not filled["precisions"]:
+        raise SettingsError(text.NO_PRECISION)
+    changed = {
+        key: plain(filled[key])
+        for key in ("model", "dataset", *SETTINGS)
+        if plain(filled[key]) != plain(shown[key])
+    }
+    if set(filled["precisions"]) != set(shown["precisions"]):
+        # Ticked in any order; the widest format first is the yardstick of the verdict.
+        changed["precisions"] = ",".join(p for p in PRECISIONS if p in filled["precisions"])
+    preset = load_preset(base, changed)
+    resolve_model(preset.config.model)
+    resolve_dataset(preset.config.dataset)
+    return preset
+
+
+# --- the same in a terminal ----------------------------------------------------------------------------
+
+
+def command(group: Group) -> str:
+    """The terminal command that starts the same comparison."""
+    try:
+        preset = load_preset(group.preset)
+    except SettingsError:
+        preset = load_preset(FALLBACK_PRESET)
+    config = group.runs[0].config
+    precisions = [run.config.precision for run in group.runs]
+    words = [".venv/bin/python", "-m", "playground", "compare", preset.name]
+    for key in ("model", "dataset", *SETTINGS):
+        value = setting(config, key)
+        if value != setting(preset.config, key):
+            words += ["--set", f"{key}={plain(typed(value)) or 'null'}"]
+    if precisions != list(preset.precisions):
+        words += ["--set", f"precisions={','.join(precisions)}"]
+    return shlex.join(words)
+
+
+# --- widgets -------------------------------------------------------------------------------------------
+
+
+def build(preset: Preset) -> Form:
+    """Draws the form, filled with ``preset``; call it inside ``gr.Blocks``."""
+    shown = values(preset)
+    base = gr.State(preset.name)
+    fields: dict[str, Any] = {}
+    fields["model"] = _choice(
+        "model", text.MODEL, text.MODEL_INFO, [(m.title, m.id) for m in list_models()], shown
+    )
+    fields["dataset"] = _choice(
+        "dataset",
+        text.DATASET,
+        text.DATASET_INFO,
+        [(d.title, d.id) for d in list_datasets()],
+        shown,
+    )
+    fields["precisions"] = gr.CheckboxGroup(
+        [(info.label, name) for name, info in PRECISIONS.items()],
+        value=shown["precisions"],
+        label=text.PRECISIONS,
+        info=text.PRECISIONS_INFO,
+        elem_id="field-precisions",
+    )
+    with gr.Row(elem_classes="grid-2"):
+        for key in MAIN:
+            fields[key] = _widget(key, shown[key])
+    fields["title"] = gr.Textbox(
+        value="", label=text.RUN_TITLE, info=text.RUN_TITLE_INFO, elem_id="field-title", max_lines=1
+    )
+    with gr.Accordion(text.ADVANCED, open=False, elem_classes="fold", elem_id="advanced"):
+        for section, name in text.SECTION_NAMES.items():
+            gr.HTML(f"<h4>{name}</h4>", apply_default_css=False)
+            for key in advanced(section):
+                fields[key] = _widget(key, shown[key])
+    return Form(base, {key: fields[key] for key in KEYS})
+
+
+def _choice(
+    key: str, label: str, info: str, choices: Sequence[tuple[str, str]], shown: Mapping[str, Any]
+) -> gr.Dropdown:
+    return gr.Dropdown(
+        [(f"{title} ({name})" if title != name else name, name) for title, name in choices],
+        value=shown[key],
+        label=label,
+        info=info,
+        allow_custom_value=True,
+        elem_id=f"field-{key}",
+    )
+
+
+def _widget(key: str, value: Any) -> Any:
+    shared = {
+        "label": text.SETTING_LABELS[key],
+        "info": text.SETTING_INFO.get(key, field_of(key).description),
+        "elem_id": f"field-{key}",
+        "min_width": 120,
+    }
+    annotation = field_of(key).annotation
+    if annotation is bool:
+        return gr.Checkbox(value=value, **shared)
+    if get_origin(annotation) is Literal:
+        return gr.Dropdown(list(get_args(annotation)), value=value, filterable=False, **shared)
+    return gr.Textbox(value=value, max_lines=1, **shared)

@@ -1,0 +1,209 @@
+"""The live parts of the Compare page as HTML. Whatever a person or a run wrote is escaped here."""
+
+from __future__ import annotations
+
+from html import escape
+from statistics import median
+
+from playground.compare import RunRecord, verdict
+from playground.compare.verdict import Verdict
+from playground.config import PRECISIONS
+from playground.events import Step
+from playground.ui import figures, text
+from playground.ui.watch import Arm, Scene
+
+ETA_STEPS = 20
+"""The remaining time is told from the median of this many newest step times."""
+
+
+def badge(how: str | None) -> str:
+    """Native, weight-only or emulated; nothing while it is not known."""
+    if how is None:
+        return ""
+    said = escape(text.HOW_EXPLAINED[how])
+    return f'<span class="badge how-{how}" title="{said}">{text.HOW_WORDS[how]}</span>'
+
+
+def chip(status: str) -> str:
+    return f'<span class="chip is-{status}">{text.STATUS_WORDS[status]}</span>'
+
+
+def swatch(precision: str) -> str:
+    return f'<i class="swatch arm-{escape(precision)}"></i>'
+
+
+def notice(message: str | None, kind: str = "error") -> str:
+    """A sentence that has to be seen, or nothing."""
+    if not message:
+        return ""
+    role = "alert" if kind == "error" else "status"
+    return f'<div class="notice is-{kind}" role="{role}">{escape(message)}</div>'
+
+
+def heading(scene: Scene) -> str:
+    """Title, state and settings of the comparison that is shown."""
+    if scene.problem:
+        return notice(scene.problem)
+    if scene.group is None:
+        return f'<div class="empty"><h2>{text.EMPTY_TITLE}</h2><p>{text.EMPTY_TEXT}</p></div>'
+    group, config = scene.group, scene.group.runs[0].config
+    parts = [
+        escape(config.model),
+        escape(config.dataset),
+        text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps)),
+        figures.moment(group.created_at),
+    ]
+    link = f'<a href="?group={escape(group.id)}">{text.PERMALINK}</a>'
+    link += f' <a class="narrow" href="#setup">{text.SET_UP_ANOTHER}</a>'
+    return (
+        f'{_other(scene)}<div class="heading"><h2>{escape(group.title)}</h2>'
+        f"{chip(_status(scene))}<p>{' <i>·</i> '.join([*parts, link])}</p></div>"
+    )
+
+
+def _other(scene: Scene) -> str:
+    if scene.other_live is None:
+        return ""
+    waiting = scene.live and all(a.run.status == "queued" for a in scene.arms)
+    words = text.QUEUED_BEHIND if waiting else text.OTHER_LIVE
+    said = escape(words.format(title=_cut(scene.other_live.title)))
+    link = f'<a href="?group={escape(scene.other_live.id)}">{text.OTHER_LIVE_LINK}</a>'
+    return f'<div class="notice is-info" role="status">{said} {link}</div>'
+
+
+def _cut(title: str, most: int = 80) -> str:
+    return title if len(title) <= most else title[: most - 1] + "…"
+
+
+def _status(scene: Scene) -> str:
+    """One word for the group: the worst that happened, once all is over."""
+    states = [a.run.status for a in scene.arms]
+    order = ("running", "queued", "failed", "diverged", "interrupted", "stopped", "finished")
+    if "queued" in states and any(s not in ("queued",) for s in states):
+        live = scene.live and "running" not in states
+        return "running" if live else next(s for s in order if s in states)
+    return next(s for s in order if s in states)
+
+
+def progress(scene: Scene) -> str:
+    """One line for each arm: stage, step i of N, time left."""
+    if scene.group is None:
+        return ""
+    lines = "".join(_arm_line(arm) for arm in scene.arms)
+    return f'<div class="arms" role="list" aria-label="{text.ARMS_HEADING}">{lines}</div>'
+
+
+def _arm_line(arm: Arm) -> str:
+    run, total = arm.run, arm.run.config.training.max_steps
+    done = arm.last_step.step if arm.last_step else 0
+    part = done / total
+    if not done and run.stage and run.stage.progress is not None and not run.over:
+        part = run.stage.progress
+    width = f"{min(max(part, 0), 1):.1%}"
+    name = PRECISIONS[run.precision].label
+    label = f"{name}: {text.STEP_OF.format(step=done, total=total)}"
+    error = f'<p class="arm-error">{escape(run.error)}</p>' if run.error else ""
+    return (
+        f'<div class="arm-line arm-{escape(run.precision)} is-{run.status}" role="listitem">'
+        f'<div class="arm-name">{swatch(run.precision)}<b>{name}</b>{badge(run.facts.how)}</div>'
+        f'<div class="arm-state">{chip(run.status)}<span>{escape(_doing(arm))}</span></div>'
+        f'<div class="arm-count">{_count(done, total)}</div>'
+        f'<div class="bar" role="progressbar" aria-label="{escape(label)}" aria-valuemin="0" '
+        f'aria-valuemax="{total}" aria-valuenow="{done}"><i style="width:{width}"></i></div>'
+        f"{error}</div>"
+    )
+
+
+def _count(done: int, total: int) -> str:
+    return f"{figures.count(done)}<i>/</i>{figures.count(total)}"
+
+
+def _doing(arm: Arm) -> str:
+    run = arm.run
+    if run.status == "queued":
+        return text.WAITING_FOR_TURN
+    if run.over:
+        took = (run.ended_at or 0) - (run.started_at or run.ended_at or 0)
+        return text.FINISHED_IN.format(time=figures.duration(took)) if run.started_at else ""
+    if run.stop_requested:
+        return text.STOP_ASKED
+    if run.stage is None:
+        return text.STARTING
+    left = remaining_s(arm.record.steps, run.config.training.max_steps)
+    words = [run.stage.name, run.stage.detail]
+    if left is not None:
+        words.append(text.ETA.format(time=figures.duration(left)))
+    return ", ".join(w for w in words if w)
+
+
+def remaining_s(steps: list[Step] | tuple[Step, ...], total: int) -> float | None:
+    """Seconds until the last step at the pace of the newest ones; None before there is a pace."""
+    timed = [s for s in steps if not s.warmup][-ETA_STEPS:]
+    if not timed or steps[-1].step >= total:
+        return None
+    return (total - steps[-1].step) * median(s.step_ms for s in timed) / 1000
+
+
+def outcome(scene: Scene) -> str:
+    """The verdict: one sentence, its numbers, and whether the comparison was a fair one."""
+    if scene.group is None:
+        return ""
+    found = verdict(scene.records)
+    kind = "live" if scene.live else "done"
+    return (
+        f'<section class="verdict is-{kind}" aria-label="{text.VERDICT}"><h3>{text.VERDICT}</h3>'
+        f'<p class="verdict-text">{escape(found.text)}</p>{_tiles(scene, found)}</section>'
+    )
+
+
+def _tiles(scene: Scene, found: Verdict) -> str:
+    if len(scene.records) < 2 or scene.live:
+        return ""
+    baseline, candidate = compared(scene.records)
+    names = {"baseline": baseline.label, "candidate": candidate.label}
+    over = text.TILE_OVER.format(**names)
+    emulated = "emulated" in (baseline.facts.how, candidate.facts.how)
+    why_not = text.RAN_EMULATED if emulated else text.NOT_YET
+
+    def tile(name: str, value: str | None, under: str, whyless: str) -> str:
+        known = value is not None
+        return (
+            f'<div class="tile{"" if known else " is-none"}"><span>{name}</span>'
+            f"<b>{value if known else text.NOT_COMPARED}</b>"
+            f"<em>{escape(under if known else whyless)}</em></div>"
+        )
+
+    delta = figures.signed(found.loss_delta) if found.loss_delta is not None else None
+    speed = figures.ratio(found.speed_ratio) if found.speed_ratio is not None else None
+    memory = figures.ratio(found.memory_ratio) if found.memory_ratio is not None else None
+    bits = candidate.facts.bits_per_converted_weight
+    return (
+        '<div class="tiles">'
+        + tile(text.TILE_LOSS, delta, text.TILE_MINUS.format(**names), text.NO_FINAL_LOSSES)
+        + tile(text.TILE_SPEED, speed, over, why_not)
+        + tile(text.TILE_MEMORY, memory, over, why_not)
+        + tile(
+            text.TILE_WEIGHTS,
+            text.TILE_BITS_VALUE.format(bits=f"{bits:.2f}") if bits is not None else None,
+            text.TILE_BITS.format(**names),
+            text.NOT_YET,
+        )
+        + "</div>"
+    )
+
+
+def compared(records: list[RunRecord]) -> tuple[RunRecord, RunRecord]:
+    """The two arms behind the verdict's numbers: the first, and the one with the fewest bits."""
+    baseline, *others = records
+    return baseline, min(others, key=lambda r: PRECISIONS[r.config.precision].storage_bits)
+
+
+def log(scene: Scene) -> str:
+    """What the runs said, oldest first, each line with the arm that said it."""
+    lines = [
+        f'<li class="is-{m.level}"><b>{PRECISIONS[a.run.precision].label}</b> '
+        f"<span>{escape(m.text)}</span></li>"
+        for a in scene.arms
+        for m in a.messages
+    ]
+    return f'<ol class="log">{"".join(lines)}</ol>' if lines else f"<p>{text.LOG_EMPTY}</p>"

@@ -1,0 +1,226 @@
+"""Every sentence on the page, in one place. Plain words for someone who has never fine-tuned a model."""
+
+from __future__ import annotations
+
+TITLE = "FP4 Playground"
+TAGLINE = "What do 4-bit weights cost, and what do they buy? Train the same adapter twice and see."
+EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
+NATIVE_HERE = "This GPU multiplies 4-bit numbers in hardware."
+
+COMPARE_TAB = "Compare"
+HISTORY_TAB = "History"
+
+# --- setting a comparison up ---------------------------------------------------------------------
+PRESETS_HEADING = "Start from a preset"
+START_PRESET = "Start {name}"
+ADJUST_PRESET = "Adjust first"
+FORM_HEADING = "Or set up your own"
+BASED_ON = "Based on the preset {name}: what you do not change stays as it says."
+MODEL = "Model"
+MODEL_INFO = "One of the list, a folder on this machine, or a Hugging Face id."
+DATASET = "Dataset"
+DATASET_INFO = "A bundled one, a file on this machine, or a Hugging Face id."
+PRECISIONS = "Precisions"
+PRECISIONS_INFO = "One run each, one after another; everything else is the same to the letter."
+RUN_TITLE = "Name"
+RUN_TITLE_INFO = "For you to find it again. Empty takes the preset's."
+ADVANCED = "Advanced settings"
+SECTION_NAMES = {"lora": "Adapter (LoRA)", "data": "Data", "training": "Training"}
+START = "Start comparison"
+STOP = "Stop"
+STOPPING = "Stopping…"
+NO_PRECISION = (
+    "Precisions is empty; there is nothing to run without one; tick at least one, "
+    "and two or more for a comparison."
+)
+STARTED_AGAIN = "The same comparison is already running or waiting, so it was not started twice."
+QUEUED_BEHIND = "It waits for “{title}” to end: one comparison runs at a time."
+
+SETTING_LABELS = {
+    "max_steps": "Steps",
+    "learning_rate": "Learning rate",
+    "micro_batch_size": "Rows per pass",
+    "max_seq_len": "Longest row",
+    "lora_r": "Rank r",
+    "lora_alpha": "Alpha",
+    "lora_dropout": "Dropout",
+    "target_modules": "Layers with an adapter",
+    "learn_from": "Learn from",
+    "train_rows": "Training rows",
+    "eval_rows": "Held-out rows",
+    "exact_match_rows": "Rows answered in full",
+    "grad_accum_steps": "Passes per step",
+    "schedule": "Schedule",
+    "warmup_share": "Warm-up share",
+    "weight_decay": "Weight decay",
+    "max_grad_norm": "Gradient clip",
+    "gradient_checkpointing": "Gradient checkpointing",
+    "eval_every": "Evaluate every (steps)",
+    "seed": "Seed",
+}
+
+SETTING_INFO = {
+    "max_steps": "Optimizer steps",
+    "learning_rate": "AdamW's peak",
+    "micro_batch_size": "In one forward pass",
+    "max_seq_len": "In tokens; the rest is cut",
+}
+"""Short words where two settings stand side by side; the others say what config.py says."""
+
+# --- watching it -----------------------------------------------------------------------------------
+EMPTY_TITLE = "Nothing has run yet"
+EMPTY_TEXT = (
+    "Press Start on a preset. Loss, throughput and memory of each precision are drawn here as the "
+    "steps happen, and a verdict follows at the end."
+)
+UNKNOWN_GROUP = "No comparison is called “{group}”; open History and pick one."
+OTHER_LIVE = "Another comparison is running: {title}."
+OTHER_LIVE_LINK = "Show it"
+PERMALINK = "Link to this comparison"
+SET_UP_ANOTHER = "Set up another"
+STEPS_OF_EACH = "{steps} steps of each"
+STATUS_WORDS = {
+    "queued": "waiting",
+    "running": "running",
+    "finished": "finished",
+    "stopped": "stopped",
+    "failed": "failed",
+    "diverged": "diverged",
+    "interrupted": "interrupted",
+}
+WAITING_FOR_TURN = "waits for its turn"
+STARTING = "starting"
+STOP_ASKED = "stopping after this step"
+STEP_OF = "step {step} of {total}"
+ETA = "about {time} left"
+FINISHED_IN = "took {time}"
+ARMS_HEADING = "Progress of each precision"
+BEFORE_ANY_STEP = "No step yet"
+
+HOW_WORDS = {
+    "native": "native",
+    "weight-only": "weight-only",
+    "emulated": "emulated",
+}
+HOW_EXPLAINED = {
+    "native": "W4A4 on FP4 tensor cores: both operands are 4-bit in hardware.",
+    "weight-only": "W4A16: weights are stored in 4 bits and decoded; products are 16-bit.",
+    "emulated": "Numbers are rounded to the format bit for bit; products are done in fp32. "
+    "Loss is real, speed and peak memory are not claims.",
+}
+
+CHARTS = {
+    "missing": "not measured",
+    "no_points": "no points yet",
+    "legend": "Precisions shown",
+    "toggle": "Show or hide this precision",
+    "log": "Log scale",
+    "reset": "Reset zoom",
+    "hint": "Drag across a chart to zoom in; double-click to see everything again.",
+    "keys": "Arrow keys read values, plus and minus zoom, Escape shows everything.",
+    "marks": {"not finite": "not a finite number", "skipped update": "update skipped (overflow)"},
+}
+PANELS = {
+    "loss": ("Training loss", "nats per token", "No loss yet"),
+    "tokens_per_s": ("Throughput", "tokens/s", "No throughput yet"),
+    "memory_mib": ("Memory in use", "MiB", "No memory reading yet"),
+}
+EMULATED_NOTE = "emulated: not a speed claim"
+EMULATED_MEMORY_NOTE = "emulated: this process, not a GPU"
+EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
+WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
+
+# --- what came out ---------------------------------------------------------------------------------
+VERDICT = "Verdict"
+TILE_LOSS = "Held-out loss"
+TILE_SPEED = "Speed"
+TILE_MEMORY = "Peak memory"
+TILE_WEIGHTS = "Frozen weights"
+TILE_MINUS = "{candidate} minus {baseline}, nats"
+TILE_OVER = "{candidate} over {baseline}"
+TILE_BITS = "each in {candidate}, counted from tensors"
+TILE_BITS_VALUE = "{bits} bits"
+NO_FINAL_LOSSES = "no two final losses"
+NOT_COMPARED = "not compared"
+RAN_EMULATED = "ran emulated"
+NOT_YET = "not yet known"
+EM_DASH = "–"
+
+DETAILS = "Details and proof of fairness"
+COVERAGE = "What was converted, layer by layer"
+LOG = "Log"
+LOG_EMPTY = "Nothing has been logged."
+COMMAND = "The same in a terminal"
+COMMAND_INFO = "Run it from the project's folder."
+
+ROWS = {
+    "requested": "Precision asked for",
+    "effective": "Precision it ran in",
+    "how": "How it ran",
+    "eval": "Held-out loss",
+    "exact": "Exact answers",
+    "train": "Training loss",
+    "throughput": "Tokens per second",
+    "step_ms": "Step time",
+    "weights": "Weights at rest",
+    "bits": "Bits per converted weight",
+    "adapters": "Adapter",
+    "optimizer": "Optimizer state",
+    "peak": "Peak memory",
+    "parameters": "Trained parameters",
+    "converted": "Linear layers converted",
+    "rows": "Rows used",
+    "skipped": "Skipped updates",
+    "batches": "Batches (hash)",
+    "adapter": "Adapter start (hash)",
+}
+MEDIAN_OF = "median of {count}, {warmup} warm-up steps left out"
+CONVERTED_OF = "{converted} of {total}, {share} of their weights"
+ROWS_USED = "{train} to train, {eval} held out"
+SAME_BATCHES = "same batches"
+SAME_ADAPTER = "same adapter start"
+ONLY_PRECISION = "only the precision differs"
+FAIR_YES = "yes"
+FAIR_NO = "no"
+FAIR_UNKNOWN = "known when both have finished"
+FAIR_NOT_RECORDED = "not known: not every run finished"
+OTHER_DIFFERENCES = "differs: {names}"
+ONE_ARM = "one precision only"
+COVERAGE_SOME = "{label}: {converted} Linear layers converted; kept as they were:"
+COVERAGE_ALL = "{label}: all {converted} Linear layers converted; none was kept as it was."
+COVERAGE_UNKNOWN = "{label}: known once the model is loaded."
+
+# --- history -----------------------------------------------------------------------------------------
+HISTORY_HEADING = "Earlier comparisons"
+HISTORY_INTRO = "Newest first. Open one to see its charts and verdict again."
+HISTORY_EMPTY = "Nothing here yet: what you start on Compare is kept and listed here."
+HISTORY_COLUMNS = (
+    "Started",
+    "Comparison",
+    "Model and data",
+    "Precisions",
+    "Held-out loss difference",
+)
+HISTORY_OPEN = "Open {title}"
+HISTORY_CAPPED = "The newest {count} are shown."
+
+# --- app.py ------------------------------------------------------------------------------------------
+SERVING = "FP4 Playground is on {url}  (Ctrl-C ends it)"
+RUNS_KEPT = "Runs are kept in {home}"
+PORT_TAKEN = (
+    "Port {port} on {host} is in use, so the page cannot be served there; "
+    "end the other program or choose another: --port {other}"
+)
+HOST_UNKNOWN = "Host {host} is no address of this machine ({reason}); use 127.0.0.1 or 0.0.0.0."
+PORT_FORBIDDEN = "Port {port} is not open to your user; choose one above 1023, such as 7860."
+START_HELP = "start this preset at once, unless something runs already"
+OPEN_HELP = "open the page in a browser, where there is a screen"
+BAD_PORT = "Port is '{value}'; it must be a whole number from 1 to 65535."
+ALREADY_LIVE = "“{title}” is already running, so nothing was started; the page shows it."
+PRESET_STARTED = "Started “{title}”."
+GOODBYE = "The page is closed."
+STILL_RUNNING = (
+    "“{title}” goes on without it. Open the page again to watch, or stop it with: "
+    "python -m playground stop {group}"
+)
+WAITING_WILL_END = "What was still waiting in the queue does not start without the page."

@@ -1,0 +1,124 @@
+"""Which comparison a page shows, and whether anything on it is new. Asked once a second by each page.
+
+``look`` returns None when nothing has changed: the page then redraws nothing. No widgets here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from playground.compare import RunRecord
+from playground.config import SettingsError
+from playground.events import Message, Step
+from playground.store import Group, Run, RunStore
+from playground.ui import charts, text
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page last showed. ``group_id`` None: nothing yet."""
+
+    group_id: str | None = None
+    token: int = -1
+    other_live: str | None = None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One run as the page shows it."""
+
+    run: Run
+    record: RunRecord  # its steps thinned to what a chart can use
+    messages: list[Message]
+
+    @property
+    def last_step(self) -> Step | None:
+        return self.record.steps[-1] if self.record.steps else None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the Compare page shows of one comparison, as of one moment."""
+
+    seen: Seen
+    group: Group | None
+    arms: list[Arm]
+    records: list[RunRecord]  # every step once the comparison is over, else as the charts have them
+    other_live: Group | None = None
+    problem: str | None = None
+
+    @property
+    def live(self) -> bool:
+        return self.group is not None and not self.group.over
+
+    @property
+    def stopping(self) -> bool:
+        return self.live and any(a.run.stop_requested and not a.run.over for a in self.arms)
+
+
+def first_choice(store: RunStore) -> str | None:
+    """What a page shows that was asked for nothing: what runs now, else the newest, else None."""
+    live = store.live()
+    if live:
+        return next((r for r in live if r.status == "running"), live[0]).group_id
+    newest = store.list_groups(limit=1)
+    return newest[0].id if newest else None
+
+
+def look(store: RunStore, group_id: str | None, seen: Seen) -> Scene | None:
+    """The scene, or None if the page already shows it.
+
+    Args:
+        group_id: the comparison this page is about; None takes the first choice.
+        seen: what the page showed last; ``Seen()`` always gets a scene.
+    """
+    wanted = group_id or first_choice(store)
+    other = _other_live(store, wanted)
+    now = Seen(wanted, store.change_token(wanted), other)
+    if now == seen:
+        return None
+    if wanted is None:
+        return Scene(now, None, [], [])
+    # The token was read before the data: what changes in between is new again at the next look.
+    try:
+        group = store.get_group(wanted)
+    except SettingsError:
+        return Scene(now, None, [], [], problem=text.UNKNOWN_GROUP.format(group=wanted))
+    arms = [_arm(store, run) for run in group.runs]
+    records = _whole(store, arms) if group.over else [a.record for a in arms]
+    return Scene(now, group, arms, records, store.get_group(other) if other else None)
+
+
+def _other_live(store: RunStore, shown: str | None) -> str | None:
+    others = [r for r in store.live() if r.group_id != shown and not r.over]
+    return next((r.group_id for r in others if r.status == "running"), None)
+
+
+def _arm(store: RunStore, run: Run) -> Arm:
+    return Arm(
+        run=run,
+        record=_record(store, run, store.steps(run.id, max_points=charts.MAX_POINTS)),
+        messages=store.messages(run.id, limit=60),
+    )
+
+
+def _record(store: RunStore, run: Run, steps: list[Step]) -> RunRecord:
+    return RunRecord(
+        id=run.id,
+        config=run.config,
+        status=run.status,
+        error=run.error,
+        facts=run.facts,
+        steps=steps,
+        evals=store.evals(run.id),
+    )
+
+
+def _whole(store: RunStore, arms: list[Arm]) -> list[RunRecord]:
+    """Records with every step: medians and hashes of an ended comparison are exact."""
+    return [
+        replace(a.record, steps=store.steps(a.run.id))
+        if a.last_step and a.last_step.step > len(a.record.steps)
+        else a.record
+        for a in arms
+    ]
