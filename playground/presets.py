@@ -72,7 +72,7 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
     values = _merged(defaults(), _read(path), path)
     words = {key: values.pop(key, None) for key in _WORDS}
     for key, text in (overrides or {}).items():
-        if key == "precisions":
+        if key in ("precisions", "precision"):
             words["precisions"] = [part.strip() for part in text.split(",") if part.strip()]
         else:
             *section, leaf = setting_path(key)

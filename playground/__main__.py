@@ -1,0 +1,274 @@
+"""The same actions from a terminal: compare, run, list, show, stop.
+
+Exit codes: 0 it went well, 1 a run did not finish, 2 the request could not be carried out (one
+sentence on stderr, nothing created), 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from playground import hardware
+from playground.catalog import resolve_dataset, resolve_model
+from playground.compare import RunRecord, group_json, run_json
+from playground.config import PRECISIONS, SettingsError, private
+from playground.launcher import Launcher, interrupt_on_termination
+from playground.presets import Preset, load_preset
+from playground.progress import follow, number, view, waiting_for
+from playground.store import Group, Run, RunStore
+
+cli = typer.Typer(
+    help="FP4 Playground from a terminal: what the page does, without the page.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+
+PresetName = Annotated[str, typer.Argument(metavar="PRESET", help="A name or a .yaml file.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set max_steps=40."),
+]
+Title = Annotated[str | None, typer.Option("--title", help="A name for it, as you like.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here.")]
+Home = Annotated[
+    Path,
+    typer.Option("--home", envvar="PLAYGROUND_HOME", help="Folder of runs and their database."),
+]
+RunOrGroup = Annotated[str, typer.Argument(metavar="ID", help="A run or group, or its start.")]
+DEFAULT_HOME = Path("~/.fp4-playground")
+
+
+@cli.command()
+def compare(
+    preset: PresetName,
+    settings: Settings = None,
+    title: Title = None,
+    json_file: JsonFile = None,
+    home: Home = DEFAULT_HOME,
+) -> None:
+    """Run a comparison to its end: one run for each precision, one after another."""
+    loaded = load_preset(preset, _overrides(settings))
+    _carry_out(loaded, title, json_file, home)
+
+
+@cli.command()
+def run(
+    preset: PresetName,
+    precision: Annotated[
+        str | None, typer.Option("--precision", help="Which one; the preset's first otherwise.")
+    ] = None,
+    settings: Settings = None,
+    title: Title = None,
+    json_file: JsonFile = None,
+    home: Home = DEFAULT_HOME,
+) -> None:
+    """Run a preset in one precision only."""
+    loaded = load_preset(preset, _overrides(settings))
+    chosen = precision or loaded.precisions[0]
+    loaded = load_preset(preset, _overrides(settings) | {"precisions": chosen})
+    _carry_out(loaded, title, json_file, home)
+
+
+@cli.command("list")
+def list_runs(
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 20,
+    json_file: JsonFile = None,
+    home: Home = DEFAULT_HOME,
+) -> None:
+    """List the comparisons there are, newest first."""
+    _check_writable(json_file)
+    groups = _existing(home).list_groups(limit) if _has_runs(home) else []
+    table = Table("id", "when", "title", "runs")
+    for group in groups:
+        runs = ", ".join(f"{PRECISIONS[r.precision].label} {r.status}" for r in group.runs)
+        table.add_row(group.id, _when(group.created_at), escape(group.title), runs)
+    console.print(table if groups else f"No runs yet in {private(str(home))}.")
+    _write_json(json_file, [_brief(group) for group in groups])
+
+
+@cli.command()
+def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
+    """Show a comparison with its verdict, or one run with its messages and figures."""
+    _check_writable(json_file)
+    store = _existing(home)
+    found = store.find(run_or_group)
+    if isinstance(found, Group):
+        result = _group_json(store, found)
+        _print_group(result, found)
+    else:
+        result = run_json(_record(store, found))
+        _print_run(store, found, result)
+    _write_json(json_file, result)
+
+
+@cli.command()
+def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
+    """Stop a run, or every run of a comparison, and wait until nothing of it is left."""
+    _check_writable(json_file)
+    store = _existing(home)
+    found = store.find(run_or_group)
+    ids = found.run_ids if isinstance(found, Group) else [found.id]
+    before = {i: store.get_run(i) for i in ids}
+    launcher = Launcher(store)  # takes over a run whose server is gone
+    launcher.stop(found.id)
+    while any(not r.over or r.pid for r in map(store.get_run, ids)):
+        time.sleep(0.1)
+    launcher.close()
+    runs = [store.get_run(i) for i in ids]
+    for ended in runs:
+        was = " already" if before[ended.id].over else ""
+        console.print(f"{ended.id}:{was} {ended.status}", highlight=False)
+    _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
+
+
+def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: Path) -> None:
+    """Queues the comparison, draws it to its end, and leaves with the exit code."""
+    resolve_model(preset.config.model)
+    resolve_dataset(preset.config.dataset)
+    _check_writable(json_file)
+    interrupt_on_termination()
+    store = RunStore(home)
+    launcher = Launcher(store)
+    group = launcher.start(preset, title=title)
+    console.print(f"Comparison {group.id}", highlight=False)
+    if sentence := waiting_for(store, group.id):
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    interrupted = False
+    drawn = view(store, console)
+    while True:
+        try:
+            if interrupted:
+                launcher.stop(group.id)
+            group = follow(store, group.id, drawn)
+            break
+        except KeyboardInterrupt:  # again and again, if need be: it stays until all is gone
+            interrupted = True
+            console.print("Stopping; this takes at most 10 seconds.")
+    launcher.close()
+    result = _group_json(store, group)
+    _print_group(result, group)
+    _write_json(json_file, result)
+    if interrupted:
+        raise typer.Exit(130)
+    raise typer.Exit(0 if all(r.status == "finished" for r in group.runs) else 1)
+
+
+def _overrides(settings: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for text in settings or []:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise SettingsError(f"'--set {text}' has no value; write --set {text}=VALUE.")
+        pairs[key.strip()] = value
+    return pairs
+
+
+def _has_runs(home: Path) -> bool:
+    return (home.expanduser() / "playground.db").is_file()
+
+
+def _existing(home: Path) -> RunStore:
+    """The store, if there is one: asking about runs creates no folder."""
+    if not _has_runs(home):
+        raise SettingsError(f"Home folder '{home}' holds no runs; start one, or give --home.")
+    return RunStore(home)
+
+
+def _record(store: RunStore, run: Run) -> RunRecord:
+    steps, evals = store.steps(run.id), store.evals(run.id)
+    return RunRecord(run.id, run.config, run.status, run.error, run.facts, steps, evals)
+
+
+def _group_json(store: RunStore, group: Group) -> dict[str, Any]:
+    return group_json(
+        group=group.id,
+        preset=group.preset,
+        device=hardware.detect().to_dict(),
+        records=[_record(store, r) for r in group.runs],
+    )
+
+
+def _brief(group: Group) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "preset": group.preset,
+        "title": group.title,
+        "created_at": group.created_at,
+        "runs": [
+            {"id": r.id, "requested": r.precision, "status": r.status, "error": r.error}
+            for r in group.runs
+        ],
+    }
+
+
+def _print_group(result: dict[str, Any], group: Group) -> None:
+    table = Table("precision", "how", "status", "steps", "loss", "held-out loss", "weights MiB")
+    for r in result["runs"]:
+        table.add_row(
+            PRECISIONS[r["requested"]].label,
+            r["how"] or "–",
+            r["status"],
+            str(r["steps"]),
+            number(r["train_loss_last"]),
+            f"{number(r['eval_loss_before'])} → {number(r['eval_loss_after'])}",
+            number(r["memory"]["weights_mib"], 2),
+        )
+    console.print(f"{escape(group.title)}  [dim]{group.id}[/dim]", highlight=False, soft_wrap=True)
+    console.print(table)
+    console.print(result["verdict"]["text"], markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
+    table = Table("", "", show_header=False)
+    for key, value in result.items():
+        if value is not None and not isinstance(value, dict | list):
+            table.add_row(key, escape(f"{value:.6g}" if isinstance(value, float) else str(value)))
+    console.print(table)
+    for message in store.messages(run.id):
+        console.print(
+            f"{message.level}: {message.text}", markup=False, highlight=False, soft_wrap=True
+        )
+
+
+def _when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def _check_writable(json_file: Path | None) -> None:
+    """Before a run takes minutes, not after."""
+    if json_file is None:
+        return
+    target = json_file if json_file.exists() else json_file.absolute().parent
+    if json_file.is_dir() or not target.exists() or not os.access(target, os.W_OK):
+        raise SettingsError(f"JSON file '{json_file}' cannot be written; choose another place.")
+
+
+def _write_json(json_file: Path | None, value: Any) -> None:
+    if json_file is not None:
+        json_file.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Entry point: a request that cannot be carried out gets one sentence, never a traceback."""
+    try:
+        cli()
+    except SettingsError as error:
+        print(str(error), file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

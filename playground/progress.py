@@ -1,0 +1,208 @@
+"""A comparison as it runs, in a terminal: a live table, or plain lines where none is there."""
+
+from __future__ import annotations
+
+import math
+import time
+from statistics import median
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from playground.config import PRECISIONS
+from playground.events import Eval, Step
+from playground.store import Group, Run, RunStore
+
+_LOOK_S = 0.2
+_RECENT = 10  # steps behind the time left
+_COLOURS = {"finished": "green", "failed": "red", "diverged": "red", "interrupted": "yellow"}
+
+
+class View(Protocol):
+    """What follow() draws on."""
+
+    def __enter__(self) -> View: ...
+    def __exit__(self, *_: object) -> None: ...
+    def show(self, group: Group) -> None: ...
+
+
+def view(store: RunStore, console: Console) -> View:
+    """A live table on a terminal, else one line for each thing that happens."""
+    return _LiveView(store, console) if console.is_terminal else _PlainView(store, console)
+
+
+def follow(store: RunStore, group_id: str, drawn: View) -> Group:
+    """Draws until every run has ended and its process is gone.
+
+    Asks the store "anything new?" and redraws only then.
+    """
+    token = None
+    with drawn:
+        while True:
+            now = store.change_token(group_id)
+            if now != token:
+                token, group = now, store.get_group(group_id)
+                drawn.show(group)
+                if group.over and not any(run.pid for run in group.runs):
+                    return group
+            time.sleep(_LOOK_S)
+
+
+def waiting_for(store: RunStore, group_id: str) -> str | None:
+    """One sentence about the run that must end before this group's first, or None."""
+    other = next((run for run in store.live() if run.group_id != group_id), None)
+    if other is None:
+        return None
+    title = store.get_group(other.group_id).title
+    return (
+        f"Another run is live: '{title}' in {_label(other)} ({other.id}). "
+        "This comparison waits in the queue and starts when its turn comes."
+    )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A figure for a person; what is missing is a dash, and NaN stays NaN."""
+    if value is None:
+        return "–"
+    return f"{value:,.{digits}f}" if math.isfinite(value) else str(value)
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+class _LiveView:
+    def __init__(self, store: RunStore, console: Console) -> None:
+        self._store = store
+        self._live = Live(console=console, refresh_per_second=4, transient=False)
+        self._said: set[tuple[str, int]] = set()
+
+    def __enter__(self) -> View:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def show(self, group: Group) -> None:
+        table = Table(title=Text(group.title), title_justify="left", expand=False)
+        for heading, justify in (
+            ("precision", "left"),
+            ("state", "left"),
+            ("progress", "left"),
+            ("step", "right"),
+            ("loss", "right"),
+            ("held-out loss", "right"),
+            ("tokens/s", "right"),
+            ("left", "right"),
+        ):
+            table.add_column(heading, justify=justify)
+        for run in group.runs:
+            self._say_messages(run)
+            table.add_row(*self._row(run))
+        self._live.update(table, refresh=True)
+
+    def _row(self, run: Run) -> tuple[str | Text | ProgressBar, ...]:
+        step, steps = self._store.last_step(run.id), run.config.training.max_steps
+        done = step.step if step else 0
+        left = _seconds_left(self._store, run, done)
+        evals = self._store.evals(run.id)
+        return (
+            _label(run),
+            Text(_state(run), style=_COLOURS.get(run.status, "")),
+            ProgressBar(total=steps, completed=done, width=24),
+            f"{done}/{steps}",
+            number(step.loss if step else None),
+            number(evals[-1].loss if evals else None),
+            _speed(run, step),
+            "–" if left is None else clock(left),
+        )
+
+    def _say_messages(self, run: Run) -> None:
+        for position, message in enumerate(self._store.messages(run.id)):
+            if (run.id, position) not in self._said:
+                self._said.add((run.id, position))
+                self._live.console.print(f"{_label(run)}: {escape(message.text)}")
+
+
+class _PlainView:
+    """For logs: a line when a run starts, changes its stage, every tenth of the steps, and ends."""
+
+    def __init__(self, store: RunStore, console: Console) -> None:
+        self._store = store
+        self._console = console
+        self._said: set[tuple[object, ...]] = set()
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def show(self, group: Group) -> None:
+        for run in group.runs:
+            if run.status != "queued" and run.stage:
+                self._once(run, "stage", run.stage.name, text=run.stage.name)
+            for position, message in enumerate(self._store.messages(run.id)):
+                self._once(run, "message", position, text=f"{message.level}: {message.text}")
+            self._step(run)
+            for evaluation in self._store.evals(run.id):
+                what = (evaluation.when, evaluation.step)
+                self._once(run, "eval", *what, text=_held_out(evaluation))
+            if run.over:
+                ending = f"{run.status}: {run.error}" if run.error else run.status
+                self._once(run, "status", text=ending)
+
+    def _step(self, run: Run) -> None:
+        step, steps = self._store.last_step(run.id), run.config.training.max_steps
+        if step:
+            tenth = step.step * 10 // steps
+            line = f"step {step.step}/{steps}, loss {number(step.loss)}, {_speed(run, step)}"
+            self._once(run, "step", tenth, text=f"{line} tokens/s")
+
+    def _once(self, run: Run, *what: object, text: str) -> None:
+        if (run.id, *what) not in self._said:
+            self._said.add((run.id, *what))
+            line = f"{_label(run)}: {text}"
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _label(run: Run) -> str:
+    return PRECISIONS[run.precision].label
+
+
+def _state(run: Run) -> str:
+    if run.over or run.status == "queued":
+        return run.status
+    if run.stop_requested:
+        return "stopping"
+    if run.stage is None:
+        return "starting"
+    share = "" if run.stage.progress is None else f" {run.stage.progress:.0%}"
+    return f"{run.stage.name}{share}"
+
+
+def _speed(run: Run, step: Step | None) -> str:
+    # A figure without how it ran would read as a claim about the precision.
+    how = f" ({run.facts.how})" if run.facts.how else ""
+    return number(step.tokens_per_s, 0) + how if step else "–"
+
+
+def _held_out(evaluation: Eval) -> str:
+    exact = evaluation.exact_match
+    answers = "" if exact is None else f", {exact:.0%} answered exactly"
+    return f"held-out loss {evaluation.when} training {number(evaluation.loss)}{answers}"
+
+
+def _seconds_left(store: RunStore, run: Run, done: int) -> float | None:
+    recent = store.steps(run.id, after_step=max(0, done - _RECENT))
+    if run.over or not recent:
+        return None
+    return (run.config.training.max_steps - done) * median(s.step_ms for s in recent) / 1000
