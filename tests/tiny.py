@@ -1,4 +1,4 @@
-"""A random llama and a byte-level tokenizer, built in memory in milliseconds: no download, no luck."""
+"""A random llama and a byte-level tokenizer, built in memory in milliseconds: no download."""
 
 from __future__ import annotations
 

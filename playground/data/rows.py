@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import SettingsError
+from playground.data.hub import hub_files
 
 Row = dict[str, Any]
 
@@ -45,13 +46,14 @@ def read_hub_rows(hub_id: str, split: str, *, limit: int | None = None) -> list[
     """
     import datasets
 
+    hub_files("dataset", hub_id)
     try:
         return list(datasets.load_dataset(hub_id, split=f"{split}[:{limit}]" if limit else split))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SettingsError(
-            f"Dataset '{hub_id}' could not be loaded from the hub ({reason}); check the id and the "
-            "connection, or use a file."
+            f"Dataset '{hub_id}' could not be loaded from the hub ({reason}); "
+            f"check that it has a split '{split}', or use a file."
         ) from error
 
 

@@ -4,4 +4,4 @@ import torch
 
 from playground.precision.sixteen_bit import SixteenBit
 
-RECIPE = SixteenBit("bf16", torch.bfloat16, native_from=(8, 0))
+RECIPE = SixteenBit("bf16", torch.bfloat16, native_from=8.0)

@@ -4,4 +4,4 @@ import torch
 
 from playground.precision.sixteen_bit import SixteenBit
 
-RECIPE = SixteenBit("fp16", torch.float16, scales_loss=True, native_from=(7, 0))
+RECIPE = SixteenBit("fp16", torch.float16, scales_loss=True, native_from=7.0)

@@ -61,7 +61,7 @@ class SixteenBit(Recipe):
     native_from: the first CUDA compute capability whose tensor cores multiply this format.
     """
 
-    native_from: tuple[int, int] = (7, 0)
+    native_from: float = 7.0
     labels: ClassVar[dict[str, str]] = {"fp16": "FP16", "bf16": "BF16"}
 
     def refuses(self, linear: nn.Linear) -> str | None:
@@ -82,7 +82,7 @@ class SixteenBit(Recipe):
                 "products are summed in FP32."
             )
             return HowItRuns(self.name, "emulated", reason)
-        if tuple(device.compute_capability or (0, 0)) < self.native_from:
+        if float(device.compute_capability or 0) < self.native_from:
             reason = f"{device.name} has no {label} tensor cores, so its products are emulated."
             return HowItRuns(self.name, "emulated", reason)
         return HowItRuns(self.name, "native", f"{label} products on {device.name}'s tensor cores.")

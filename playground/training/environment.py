@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
 import random
 from typing import Any
@@ -28,15 +29,31 @@ def pin_numerics(seed: int) -> None:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
-def compute_device(device: Device) -> torch.device:
-    """Where tensors go: the detected GPU, if this build of torch can use it.
+def compute_device(detected: Device) -> tuple[torch.device, Device]:
+    """Where tensors go, and the device to tell people about.
 
-    The page's process finds GPUs without torch, so torch may know better: built for CPU only, or
-    without this GPU's architecture.
+    GPUs are detected without torch, so torch has the last word: when this build cannot multiply on
+    the GPU (an old driver, an architecture left out), the run is emulated on the CPU and says why.
     """
-    if device.kind == "cuda" and torch.cuda.is_available():
-        return torch.device("cuda", device.index or 0), device
-    return torch.device("cpu"), device
+    if detected.kind != "cuda":
+        return torch.device("cpu"), detected
+    device = torch.device("cuda", detected.index or 0)
+    try:
+        torch.ones(16, 16, device=device).matmul(torch.ones(16, 16, device=device)).sum().item()
+    except (RuntimeError, AssertionError) as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        reason = f"torch cannot use {detected.name} ({why}), so the arithmetic is emulated."
+        return torch.device("cpu"), dataclasses.replace(
+            detected,
+            name="CPU",
+            kind="cpu",
+            index=None,
+            memory_mib=None,
+            compute_capability=None,
+            fp4_native=False,
+            reason=reason,
+        )
+    return device, detected
 
 
 def environment(model: Any, device: torch.device) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from torch import nn
 
 from playground.catalog.models import ModelEntry
 from playground.config import RunConfig, SettingsError
+from playground.data.hub import Unreachable, hub_files
 from playground.events import Coverage
 from playground.precision.convert import convert
 from playground.precision.recipe import Recipe
@@ -43,12 +44,13 @@ def load_base(
         SettingsError: it cannot be found or reached, has no safe weights, is already quantised, or
             reads shorter sequences than ``max_seq_len``.
     """
-    tokenizer, model_config = _load(entry, "tokenizer"), _load(entry, "config")
+    where = _source(entry)
+    tokenizer, model_config = _load(entry, "tokenizer", where), _load(entry, "config", where)
     _refuse_quantised(entry, model_config)
     _refuse_too_long(entry, model_config, config.data.max_seq_len)
     check()
     compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
-    model = _load(entry, "model", dtype=compute)
+    model = _load(entry, "model", where | {"dtype": compute, "use_safetensors": True})
     check()
     if tokenizer.pad_token_id is None:
         # Only the mask and the labels, which go by position, decide what padding is.
@@ -59,54 +61,52 @@ def load_base(
     return Base(model, tokenizer, coverage)
 
 
-def _load(entry: ModelEntry, part: str, **options: Any) -> Any:
+def _source(entry: ModelEntry) -> dict[str, Any]:
+    """Arguments of ``from_pretrained`` that say where the model is.
+
+    Raises:
+        SettingsError: the hub does not have it, or only weights that can run code when read.
+    """
+    if entry.path:
+        files = {"gguf_file": entry.gguf_file} if entry.gguf_file else {}
+        return {"pretrained_model_name_or_path": str(entry.path), **files}
+    source = {"pretrained_model_name_or_path": entry.hub_id}
+    try:
+        files = hub_files("model", entry.hub_id)
+    except Unreachable:
+        if not _in_cache(entry.hub_id):
+            raise
+        return source | {"local_files_only": True}
+    if not any(name.endswith(".safetensors") for name in files):
+        raise SettingsError(
+            f"Model '{entry.id}' has no safetensors weights; other formats can run code when they "
+            "are read, so pick a checkpoint that has them."
+        )
+    return source
+
+
+def _in_cache(hub_id: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
+
+
+def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
     # Imported here: transformers takes seconds, and a wrong setting should be refused before.
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # nobody watches a worker's stderr
-    source = str(entry.path) if entry.path else entry.hub_id
-    if entry.gguf_file:
-        options["gguf_file"] = entry.gguf_file
+    loaders = {"tokenizer": AutoTokenizer, "config": AutoConfig, "model": AutoModelForCausalLM}
     try:
-        if part == "tokenizer":
-            return AutoTokenizer.from_pretrained(source, **options)
-        if part == "config":
-            return AutoConfig.from_pretrained(source, **options)
-        return AutoModelForCausalLM.from_pretrained(source, use_safetensors=True, **options)
+        return loaders[part].from_pretrained(**arguments)
     except (OSError, ValueError, KeyError) as error:
-        raise SettingsError(_why_not_loaded(entry, part, error)) from error
-
-
-def _why_not_loaded(entry: ModelEntry, part: str, error: Exception) -> str:
-    where = "in its folder" if entry.path else "on the hub"
-    first_line = next(iter(str(error).splitlines()), type(error).__name__)
-    if entry.path:
+        first_line = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
         first_line = first_line.replace(str(entry.path), entry.id)
-        if part == "model" and not entry.gguf_file and not list(entry.path.glob("*.safetensors")):
-            return (
-                f"Model '{entry.id}' has no safetensors weights {where}; other formats can run "
-                "code when they are read, so convert it to safetensors."
-            )
-    elif _offline(error):
-        return (
-            f"Model '{entry.id}' cannot be reached: there is no connection to the hub; "
-            "use a bundled model or a local folder."
-        )
-    return (
-        f"The {part} of model '{entry.id}' cannot be loaded ({first_line.rstrip('.')}); "
-        f"check what is {where}, or pick another model."
-    )
-
-
-def _offline(error: BaseException | None) -> bool:
-    """Whether a failed connection is among the causes of ``error``."""
-    while error is not None:
-        kinds = {kind.__name__ for kind in type(error).__mro__}
-        if kinds & {"ConnectionError", "ConnectError", "TimeoutException", "OfflineModeIsEnabled"}:
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+        raise SettingsError(
+            f"The {part} of model '{entry.id}' cannot be loaded ({first_line}); "
+            "check its files, or pick another model."
+        ) from error
 
 
 def _refuse_quantised(entry: ModelEntry, model_config: Any) -> None:
