@@ -32,7 +32,7 @@ from .scales import ScaleRule, Scaling, block_scales_of, divide_by_scales, tenso
 
 Rounding = Literal["nearest", "stochastic"]
 
-CHUNK_VALUES = 1 << 17
+CHUNK_VALUES = 1 << 18
 """Values to a chunk: two or three fp32 copies of it fit the second-level cache."""
 
 

@@ -21,9 +21,10 @@ from .rounding import round_e2m1, round_e4m3
 Scaling = Literal["1d", "2d"]
 ScaleRule = Literal["amax", "four_over_six", "search"]
 
-SEARCH_STEPS = (0, *range(-6, 0), *range(1, 13))
+SEARCH_STEPS = (0, *range(-5, 0), *range(1, 11))
 """Neighbours of the amax rule's scale that the search tries, in E4M3 steps; 8 steps are a factor of
-two. The rule's own comes first, so that it wins a tie."""
+two. On N(0,1) the best lies from -2 to 7, with 2D scaling from -4 to 4, and 1 block in 20,000 of a
+Cauchy distribution wants more than 10. The rule's own comes first, so that it wins a tie."""
 
 
 def tensor_scale_of(
