@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
@@ -34,7 +34,7 @@ cli = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 160)  # a file has room for whole ids
 
 PresetName = Annotated[str, typer.Argument(metavar="PRESET", help="A name or a .yaml file.")]
 Settings = Annotated[
@@ -91,7 +91,7 @@ def list_runs(
     """List the comparisons there are, newest first."""
     _check_writable(json_file)
     groups = _existing(home).list_groups(limit) if _has_runs(home) else []
-    table = Table("id", "when", "title", "runs")
+    table = Table(Column("id", no_wrap=True, min_width=25), "when", "title", "runs")
     for group in groups:
         runs = ", ".join(f"{PRECISIONS[r.precision].label} {r.status}" for r in group.runs)
         table.add_row(group.id, _when(group.created_at), escape(group.title), runs)
@@ -130,7 +130,7 @@ def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
     runs = [store.get_run(i) for i in ids]
     for ended in runs:
         was = " already" if before[ended.id].over else ""
-        console.print(f"{ended.id}:{was} {ended.status}", highlight=False)
+        _say(f"{ended.id}:{was} {ended.status}")
     _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
 
 
@@ -143,9 +143,9 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
     store = RunStore(home)
     launcher = Launcher(store)
     group = launcher.start(preset, title=title)
-    console.print(f"Comparison {group.id}", highlight=False)
+    _say(f"Comparison {group.id}")
     if sentence := waiting_for(store, group.id):
-        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        _say(sentence)
     interrupted = False
     drawn = view(store, console)
     while True:
@@ -226,9 +226,9 @@ def _print_group(result: dict[str, Any], group: Group) -> None:
             f"{number(r['eval_loss_before'])} → {number(r['eval_loss_after'])}",
             number(r["memory"]["weights_mib"], 2),
         )
-    console.print(f"{escape(group.title)}  [dim]{group.id}[/dim]", highlight=False, soft_wrap=True)
+    _say(f"{group.title}  {group.id}")
     console.print(table)
-    console.print(result["verdict"]["text"], markup=False, highlight=False, soft_wrap=True)
+    _say(result["verdict"]["text"])
 
 
 def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
@@ -238,9 +238,12 @@ def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
             table.add_row(key, escape(f"{value:.6g}" if isinstance(value, float) else str(value)))
     console.print(table)
     for message in store.messages(run.id):
-        console.print(
-            f"{message.level}: {message.text}", markup=False, highlight=False, soft_wrap=True
-        )
+        _say(f"{message.level}: {message.text}")
+
+
+def _say(text: str) -> None:
+    # As it is: no markup read into a title, no line broken where the output is a file.
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _when(at: float) -> str:
