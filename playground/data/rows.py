@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +90,15 @@ def _through_datasets(path: Path, kind: str) -> list[Row]:
     if _READERS[kind] == "csv":
         # A cell that says None or NA is text that someone wrote, not a missing value.
         options = {"keep_default_na": False, "sep": "\t" if kind == ".tsv" else ","}
-    builder = getattr(datasets.Dataset, f"from_{_READERS[kind]}")
+    read = getattr(datasets.Dataset, f"from_{_READERS[kind]}")
+    datasets.disable_progress_bars()
     try:
-        # In memory and without a cache: a file changed since is never read from an old copy.
-        return list(builder(str(path), keep_in_memory=True, **options))
+        # The cache goes with this block: rows stay in memory, and no copy of them on this machine.
+        with tempfile.TemporaryDirectory() as cache:
+            return list(read(str(path), cache_dir=cache, keep_in_memory=True, **options))
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        if "corresponds to no data" in str(error):
+            return []  # a header and nothing below it
         # datasets wraps the cause in a type of its own.
         cause = error.__cause__ or error
         reason = str(cause).splitlines()[0] if str(cause) else type(cause).__name__

@@ -1,0 +1,154 @@
+"""Each precision's Linear against its definition: rounding, gradients, and peft around it."""
+
+from __future__ import annotations
+
+import peft
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from kernels import fake_quantize_nvfp4, quantize_nvfp4, round_to
+from playground.precision.linear import FrozenLinear
+from playground.precision.operands import SharedOperand
+from playground.precision.registry import PRECISION_RECIPES
+
+CPU = torch.device("cpu")
+SHAPES = [(1, 32, 16), (7, 576, 192), (127, 896, 128), (129, 64, 48)]
+"""(tokens, K, N): single tokens, ragged counts, hidden sizes 576 and 896, small k and v."""
+
+
+def layer_of(name: str, linear: nn.Linear) -> FrozenLinear:
+    return PRECISION_RECIPES[name].convert(linear, CPU, SharedOperand())
+
+
+def made(tokens: int, k: int, n: int, bias: bool = True) -> tuple[nn.Linear, Tensor, Tensor]:
+    torch.manual_seed(tokens * k + n)
+    linear = nn.Linear(k, n, bias=bias)
+    return linear, torch.randn(tokens, k, requires_grad=True), torch.randn(tokens, n)
+
+
+def rounded_activation(name: str, x: Tensor) -> Tensor:
+    if name == "nvfp4":
+        rule = PRECISION_RECIPES["nvfp4"].activation_scale_rule
+        return fake_quantize_nvfp4(x, scaling="1d", scale_rule=rule, rounding="nearest", seed=None)
+    return x if name == "fp32" else round_to(x, name)
+
+
+def rounded_result(name: str, y: Tensor) -> Tensor:
+    if name == "fp32":
+        return y
+    return round_to(y, "bf16" if name == "nvfp4" else name)
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s)))
+def test_fprop_multiplies_rounded_operands(name: str, shape: tuple[int, int, int]) -> None:
+    linear, x, _ = made(*shape)
+    layer = layer_of(name, linear)
+    with torch.no_grad():
+        product = rounded_activation(name, x) @ layer.decoded_weight().T + linear.bias
+        y = layer(x)
+    torch.testing.assert_close(y, rounded_result(name, product), rtol=2**-7, atol=1e-5)
+    assert torch.equal(y, rounded_result(name, y)), "the result is not on the format's grid"
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s)))
+def test_dgrad_is_autograd_through_the_decoded_weight(
+    name: str, shape: tuple[int, int, int]
+) -> None:
+    linear, x, dy = made(*shape)
+    layer = layer_of(name, linear)
+    layer(x).backward(dy)
+    exact = x.detach().clone().requires_grad_()
+    (exact @ layer.decoded_weight().T).backward(rounded_result(name, dy))
+    assert torch.equal(x.grad, rounded_result(name, exact.grad))
+
+
+def test_nvfp4_weight_is_what_the_kernel_packs() -> None:
+    linear, *_ = made(1, 64, 32)
+    layer = layer_of("nvfp4", linear)
+    rule = PRECISION_RECIPES["nvfp4"].weight_scale_rule
+    packed = quantize_nvfp4(linear.weight.detach(), scale_rule=rule)
+    assert torch.equal(layer.codes, packed.codes)
+    assert torch.equal(layer.decoded_weight(), packed.dequantize())
+    assert layer.weight is None
+
+
+def test_fp16_overflows_as_hardware_does() -> None:
+    linear = nn.Linear(16, 1, bias=False)
+    nn.init.constant_(linear.weight, 1.0)
+    y = layer_of("fp16", linear)(torch.full((1, 16), 60_000.0))
+    assert y.item() == float("inf")
+    assert layer_of("bf16", linear)(torch.full((1, 16), 60_000.0)).isfinite().all()
+
+
+def test_fp16_underflow_in_the_backward_pass_is_real() -> None:
+    linear = nn.Linear(16, 4, bias=False)
+    for name, survives in {"fp16": False, "bf16": True, "nvfp4": True}.items():
+        x = torch.randn(2, 16, requires_grad=True)
+        layer_of(name, linear)(x).backward(torch.full((2, 4), 1e-9))
+        assert bool(x.grad.any()) is survives, name
+
+
+def test_fp16_gradients_overflow_to_inf() -> None:
+    linear = nn.Linear(16, 4, bias=False)
+    x = torch.randn(2, 16, requires_grad=True)
+    layer_of("fp16", linear)(x).backward(torch.full((2, 4), 1e6))
+    assert not x.grad.isfinite().any()
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nvfp4_passes_a_bad_activation_on_as_nan(bad: float) -> None:
+    x = torch.ones(2, 16)
+    x[1, 3] = bad
+    assert layer_of("nvfp4", nn.Linear(16, 4))(x).isnan().all()
+
+
+def test_an_nvfp4_weight_refuses_another_dtype() -> None:
+    with pytest.raises(TypeError, match="has no other dtype"):
+        layer_of("nvfp4", nn.Linear(16, 4)).to(torch.bfloat16)
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_no_wgrad_and_no_saved_input(name: str) -> None:
+    linear, x, _ = made(4, 32, 16)
+    saved: list[Tensor] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
+        layer_of(name, linear)(x)
+    weights = {"fp32": 1}.get(name, 0)  # plain fp32 keeps a reference to its weight, no copy
+    assert len(saved) == weights
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_checkpointing_changes_nothing(name: str) -> None:
+    linear, x, dy = made(5, 32, 32)
+    block = nn.Sequential(layer_of(name, linear), nn.SiLU(), layer_of(name, linear))
+    block(x).backward(dy)
+    plain, x.grad = x.grad, None
+    checkpoint(block, x, use_reentrant=False).backward(dy)
+    assert torch.equal(x.grad, plain)
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_peft_wraps_it_as_a_linear(name: str) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.proj = layer_of(name, nn.Linear(32, 16))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.proj(x)
+
+    model = peft.get_peft_model(Model(), peft.LoraConfig(r=4, target_modules=["proj"]))
+    x = torch.randn(3, 32)
+    before = model(x)
+    before.sum().backward()
+    gradients = {n: p.grad for n, p in model.named_parameters() if p.requires_grad}
+    assert {n.split(".")[-3] for n in gradients} == {"lora_A", "lora_B"}
+    # B starts at zero, so only B has a gradient; after it moves, the output does.
+    assert all(g.any() for n, g in gradients.items() if "lora_B" in n)
+    with torch.no_grad():
+        model.base_model.model.proj.lora_B["default"].weight.add_(0.1)
+    assert not torch.equal(model(x), before)
