@@ -1,4 +1,4 @@
-"""Scripted runs: what a training would say, without torch, to drive store, launcher, page, terminal.
+"""Scripted runs: what a training would say, without torch, to drive all that stands around it.
 
 ``Launcher(store, worker_module="tests.fakes_worker")`` runs them in real processes; the run's
 ``dataset`` names the script. Each script is a ``train`` like the real one.

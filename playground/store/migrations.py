@@ -7,6 +7,7 @@ A new setting in ``RunConfig`` needs a step too: it writes what old runs did int
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from playground.config import SettingsError
@@ -152,9 +153,9 @@ def _version(db: sqlite3.Connection) -> int:
 def _statements(script: str) -> list[str]:
     # sqlite3's own executescript() would commit our transaction first.
     found, pending = [], ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
+    for piece in re.split("(?<=;)", script):
+        pending += piece
+        if sqlite3.complete_statement(pending):  # not so inside a comment or a string
             found.append(pending)
             pending = ""
     assert not pending.strip(), f"unfinished statement: {pending}"

@@ -110,9 +110,8 @@ class RunStore(Queue):
         if not ids or not prefix:
             raise _unknown(prefix)
         if len(ids) > 1:
-            raise SettingsError(
-                f"Id '{prefix}' could be {ids[0]}, {ids[1]} or another; give more of it."
-            )
+            which = " or ".join(ids) if len(ids) == 2 else f"{ids[0]}, {ids[1]} or another"
+            raise SettingsError(f"Id '{prefix}' could be {which}; give more of it.")
         return self.get_group(ids[0]) if ids[0].startswith("g-") else self.get_run(ids[0])
 
     def append(self, run_id: str, *events: Event) -> None:

@@ -1,0 +1,75 @@
+"""What every test may use: a store in a temporary home, launchers that leave nothing behind."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from playground.launcher import Launcher
+from playground.store import Group, RunStore
+
+LIBRARIES = ("torch", "triton", "transformers", "peft", "gradio", "pydantic")
+DEADLINE_S = 60  # far beyond what anything takes: only a fault gets here
+
+
+def pytest_report_header() -> str:
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES)
+    return f"python {platform.python_version()}, {versions}"
+
+
+def until(true: Callable[[], object], what: str, deadline_s: float = DEADLINE_S) -> None:
+    """Waits for a condition; fails, saying what did not come true, at the deadline."""
+    deadline = time.monotonic() + deadline_s
+    while not true():
+        assert time.monotonic() < deadline, f"not within {deadline_s} s: {what}"
+        time.sleep(0.01)
+
+
+def until_over(store: RunStore, group_id: str, deadline_s: float = DEADLINE_S) -> Group:
+    """Waits until every run of the group has ended and its process is gone."""
+
+    def gone() -> bool:
+        group = store.get_group(group_id)
+        return group.over and not any(run.pid for run in group.runs)
+
+    until(gone, f"the end of {group_id}", deadline_s)
+    return store.get_group(group_id)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def store(home: Path) -> Iterator[RunStore]:
+    opened = RunStore(home)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def launch(store: RunStore) -> Iterator[Callable[..., Launcher]]:
+    """Makes launchers of scripted workers; at the end every run is stopped and its process gone."""
+    made: list[Launcher] = []
+
+    def make(**arguments: object) -> Launcher:
+        made.append(Launcher(store, **{"worker_module": "tests.fakes_worker", **arguments}))
+        return made[-1]
+
+    yield make
+    for launcher in made:
+        store.request_stop(*(run.id for run in store.live()))
+        mine = partial(_has_work, store, launcher.owner)
+        until(lambda mine=mine: not mine(), "a test's own workers to be gone")
+        launcher.close()
+
+
+def _has_work(store: RunStore, owner: str) -> bool:
+    return any(run.owner == owner for run in store.live())
