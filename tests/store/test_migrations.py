@@ -88,7 +88,7 @@ def test_later_steps_are_applied_once_and_keep_the_rows(tmp_path: Path) -> None:
     later = (
         *MIGRATIONS,
         "ALTER TABLE runs ADD COLUMN note TEXT;",
-        "UPDATE runs SET note = 'kept';",
+        "UPDATE runs SET note = 'kept; and -- whole';",
     )
     for _ in range(2):
         migrate(db, later)
