@@ -1,10 +1,9 @@
 // Draws the live charts: one SVG per metric, every arm over the others, one shared x-axis.
-// Runs once per page with `element`, `props` and `watch` from gr.HTML. Python sends plain data
-// (see charts.py); zoom, hover, log scale and hidden arms live here, so new data never resets them.
+// Runs once per page with `element`, `props` and `watch` from gr.HTML, and with `words` from text.py.
+// Python sends plain data (see charts.py); zoom, hover, log scale and hidden arms live here, so new data never resets them.
 
 const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = { top: 10, right: 14, bottom: 24, left: 52 };
-const words = props.labels;
 const root = element.querySelector(".charts");
 
 let data = null; // the last payload
@@ -28,7 +27,7 @@ function h(tag, attributes = {}, ...children) {
   return node;
 }
 
-// --- numbers ---------------------------------------------------------------------------------
+// Numbers.
 
 function niceTicks(low, high, count) {
   const span = high - low || Math.abs(high) || 1;
@@ -76,7 +75,7 @@ function nearest(xs, x) {
   return x - xs[low] <= xs[high] - x ? low : high;
 }
 
-// --- scales ----------------------------------------------------------------------------------
+// Scales.
 
 function shown(panel) {
   return panel.lines.filter((line) => !hidden.has(line.arm));
@@ -127,7 +126,7 @@ function makeScale(plot) {
   };
 }
 
-// --- drawing ---------------------------------------------------------------------------------
+// Drawing.
 
 function linePath(line, scale) {
   let path = "";
@@ -287,7 +286,7 @@ function describe(panel) {
   return `${panel.title}. ${parts.join("; ")}. ${words.keys}`;
 }
 
-// --- what a person does ----------------------------------------------------------------------
+// What a person does.
 
 function setZoom(range) {
   const full = data.x.domain;
@@ -382,7 +381,7 @@ function onKey(event, plot) {
   }
 }
 
-// --- the frame -------------------------------------------------------------------------------
+// The frame.
 
 function legend() {
   legendFor = JSON.stringify(data.arms);

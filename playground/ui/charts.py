@@ -7,6 +7,7 @@ an ordinary component value, and everything a person does to a chart stays in th
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -101,12 +102,14 @@ def _short(value: float | None) -> float | None:
 
 def charts() -> gr.HTML:
     """The component. Give it a ``payload``, or None for no charts at all."""
+    # Written into the script: Gradio may run it before the component's other properties arrive.
+    words = f"const words = {json.dumps(text.CHARTS)};\n"
+    drawing = (Path(__file__).parent / "charts.js").read_text(encoding="utf-8")
     return gr.HTML(
         value=None,
         # The template never mentions the value: Gradio then leaves our drawing alone.
         html_template='<div class="charts"></div>',
-        js_on_load=(Path(__file__).parent / "charts.js").read_text(encoding="utf-8"),
+        js_on_load=words + drawing,
         apply_default_css=False,
         elem_id="charts",
-        labels=text.CHARTS,
     )

@@ -14,7 +14,7 @@ import gradio as gr
 
 from playground.config import SettingsError
 from playground.launcher import Launcher
-from playground.presets import Preset, load_preset
+from playground.presets import Preset
 from playground.store import Group, RunStore
 from playground.ui import charts, details, form, panels, text
 from playground.ui.watch import Scene, Seen, look

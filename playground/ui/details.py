@@ -1,4 +1,4 @@
-"""Every number of a comparison in one table, the proof of fairness, and the layers not converted."""
+"""Every number of a comparison in one table, the proof of fairness, and the layers kept as is."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def number(value: float | None, digits: int = 4) -> str:
     if size >= 1e7 or size < 1e-4:
         return f"{value:.2e}".replace("-", "−")
     decimals = max(0, digits - 1 - math.floor(math.log10(size)))
-    return f"{value:,.{decimals}f}".replace("-", "−").replace(",", " ")
+    return f"{value:,.{decimals}f}".replace("-", "−")
 
 
 def signed(value: float | None, decimals: int = 4) -> str:
@@ -48,7 +48,7 @@ def share(value: float | None) -> str:
 
 
 def count(value: int | None) -> str:
-    return text.EM_DASH if value is None else f"{value:,}".replace(",", " ")
+    return text.EM_DASH if value is None else f"{value:,}"
 
 
 def duration(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """The form: which settings it has, how they are shown, and how what was typed becomes a Preset.
 
-Numbers are text boxes on purpose: ``0,0002`` or ``nan`` must arrive as typed, to be refused by name.
+Numbers are text boxes on purpose: ``0,0002`` or ``nan`` must arrive as typed,
+to be refused by name.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Form:
         return [self.base, *self.fields.values()]
 
 
-# --- values ------------------------------------------------------------------------------------------
+# Values.
 
 
 def typed(value: Any) -> Any:
@@ -111,7 +112,7 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
     return preset
 
 
-# --- the same in a terminal ----------------------------------------------------------------------------
+# The same in a terminal.
 
 
 def command(group: Group) -> str:
@@ -132,7 +133,7 @@ def command(group: Group) -> str:
     return shlex.join(words)
 
 
-# --- widgets -------------------------------------------------------------------------------------------
+# Widgets.
 
 
 def build(preset: Preset) -> Form:

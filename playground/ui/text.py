@@ -1,4 +1,4 @@
-"""Every sentence on the page, in one place. Plain words for someone who has never fine-tuned a model."""
+"""Every sentence on the page, in one place: plain words for someone new to fine-tuning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NATIVE_HERE = "This GPU multiplies 4-bit numbers in hardware."
 COMPARE_TAB = "Compare"
 HISTORY_TAB = "History"
 
-# --- setting a comparison up ---------------------------------------------------------------------
+# Setting a comparison up.
 PRESETS_HEADING = "Start from a preset"
 START_PRESET = "Start {name}"
 ADJUST_PRESET = "Adjust first"
@@ -67,7 +67,7 @@ SETTING_INFO = {
 }
 """Short words where two settings stand side by side; the others say what config.py says."""
 
-# --- watching it -----------------------------------------------------------------------------------
+# Watching it.
 EMPTY_TITLE = "Nothing has run yet"
 EMPTY_TEXT = (
     "Press Start on a preset. Loss, throughput and memory of each precision are drawn here as the "
@@ -130,7 +130,7 @@ EMULATED_MEMORY_NOTE = "emulated: this process, not a GPU"
 EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
 WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
 
-# --- what came out ---------------------------------------------------------------------------------
+# What came out.
 VERDICT = "Verdict"
 TILE_LOSS = "Held-out loss"
 TILE_SPEED = "Speed"
@@ -190,7 +190,7 @@ COVERAGE_SOME = "{label}: {converted} Linear layers converted; kept as they were
 COVERAGE_ALL = "{label}: all {converted} Linear layers converted; none was kept as it was."
 COVERAGE_UNKNOWN = "{label}: known once the model is loaded."
 
-# --- history -----------------------------------------------------------------------------------------
+# History.
 HISTORY_HEADING = "Earlier comparisons"
 HISTORY_INTRO = "Newest first. Open one to see its charts and verdict again."
 HISTORY_EMPTY = "Nothing here yet: what you start on Compare is kept and listed here."
@@ -204,7 +204,7 @@ HISTORY_COLUMNS = (
 HISTORY_OPEN = "Open {title}"
 HISTORY_CAPPED = "The newest {count} are shown."
 
-# --- app.py ------------------------------------------------------------------------------------------
+# App.py.
 SERVING = "FP4 Playground is on {url}  (Ctrl-C ends it)"
 RUNS_KEPT = "Runs are kept in {home}"
 PORT_TAKEN = (

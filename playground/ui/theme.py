@@ -1,4 +1,4 @@
-"""Fonts and colours of the page: system fonts only, so that nothing is fetched from another host."""
+"""Fonts and colours of the page: system fonts only, so that no other host is asked for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which comparison a page shows, and whether anything on it is new. Asked once a second by each page.
+"""Which comparison a page shows, and whether anything on it is new; each page asks once a second.
 
 ``look`` returns None when nothing has changed: the page then redraws nothing. No widgets here.
 """

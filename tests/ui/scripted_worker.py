@@ -1,8 +1,8 @@
 """A worker that trains nothing: it streams a made-up loss curve into the store, as fast as it may.
 
-Run like the real one, ``python -m tests.ui.scripted_worker RUN_ID --home HOME``, by a real launcher.
-A test holds it with a gate: ``home/gate`` contains the last step that may be taken, and
-``home/script.json`` may say ``{"nan_at": 7, "how": "native", "step_s": 0.01, "fail_at": 9}``.
+A launcher runs it like the real one, ``python -m tests.ui.scripted_worker RUN_ID --home HOME``.
+A test holds it with a gate, ``home/gate`` with the last step that may be taken, and gives it a part
+to play in ``home/script.json``, such as ``{"nan_at": [7], "how": "native", "diverge_at": 9}``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,134 @@
+"""A served page over scripted runs, and a browser that notes errors and foreign requests."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from playground import hardware
+from playground.launcher import Launcher
+from playground.store import RunStore
+from tests import browser_setup
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE_MS = 30_000
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:
+    """The first true answer of ``condition``; fails with ``what`` if none comes in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if answer := condition():
+            return answer
+        time.sleep(0.02)
+    pytest.fail(f"waited {seconds} s in vain for {what}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass
+class Served:
+    """A page in this process, its store and launcher, and the levers of the scripted worker."""
+
+    url: str
+    home: Path
+    store: RunStore
+    launcher: Launcher
+
+    def hold_at(self, step: int) -> None:
+        """No run goes past ``step`` of its own until it is told of a later one."""
+        later = self.home / "gate.new"
+        later.write_text(str(step))
+        later.replace(self.home / "gate")  # in one move: a worker never reads half a number
+
+    def script(self, json: str) -> None:
+        (self.home / "script.json").write_text(json)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    from playground.ui import build_app, launch
+
+    home = tmp_path / "home"
+    store = RunStore(home)
+    launcher = Launcher(store, worker_module="tests.ui.scripted_worker")
+    app = build_app(store, launcher, hardware.detect())
+    port = free_port()
+    launch(app, "127.0.0.1", port, home)
+    yield Served(f"http://127.0.0.1:{port}", home, store, launcher)
+    for run in store.live():
+        launcher.stop(run.id)
+    until(lambda: not store.live(), "every run to end")
+    app.close(verbose=False)
+    launcher.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    path = browser_setup.find()
+    if path is None:
+        sentence = "No Chromium was found; `make browser` installs one."
+        if os.environ.get("PLAYGROUND_REQUIRE_BROWSER") == "1":
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """``visit(url, width=1400, dark=False)`` opens a page in a new browser context.
+
+    When the test ends, no such page may have asked another host or logged an error.
+    """
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(url: str, *, width: int = 1400, height: int = 1000, dark: bool = False) -> Any:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
+        page.on("request", lambda request: _note_foreign(request.url, faults))
+        page.goto(url)
+        page.get_by_role("button", name="Start comparison").wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _note_foreign(url: str, faults: list[str]) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1":
+        faults.append(f"asked another host: {url}")

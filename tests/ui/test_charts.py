@@ -1,0 +1,155 @@
+"""What the charts are given, and what the panels say: plain functions over hand-made arms."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from playground.events import Eval, Message, Stage, Step
+from playground.presets import load_preset
+from playground.store import RunStore
+from playground.ui import charts, details, figures, history, panels
+from playground.ui.watch import Seen, first_choice, look
+from tests.compare.arms import EMULATED, NATIVE, arm, step
+
+ARMS = [arm("fp16", after=0.5, **NATIVE), arm("nvfp4", after=0.52, **NATIVE)]
+
+
+def test_the_payload_is_json_even_when_a_run_diverged() -> None:
+    steps = [step(1, 3.0), step(2, math.nan), step(3, math.inf), step(4, 2.0, skipped=True)]
+    sent = charts.payload("g", [arm("fp16", steps=steps, status="diverged")])
+    text = json.dumps(sent, allow_nan=False)
+    line = json.loads(text)["panels"][0]["lines"][0]
+    assert line["y"] == [3.0, None, None, 2.0]
+    assert line["marks"] == [[2, "not finite"], [3, "not finite"], [4, "skipped update"]]
+
+
+def test_one_step_is_a_point_on_the_chart() -> None:
+    sent = charts.payload("g", [arm("fp16", steps=[step(1)])])
+    assert [len(p["lines"][0]["x"]) for p in sent["panels"]] == [1, 1, 1]
+
+
+def test_an_emulated_arm_makes_no_claim_of_speed_or_memory() -> None:
+    notes = {p["key"]: p["note"] for p in charts.payload("g", [arm("fp16", **EMULATED)])["panels"]}
+    assert notes["loss"] is None
+    assert "emulated" in notes["tokens_per_s"] and "emulated" in notes["memory_mib"]
+    assert not any(p["note"] for p in charts.payload("g", ARMS)["panels"])
+
+
+def test_evaluations_are_points_of_their_own() -> None:
+    points = charts.payload("g", ARMS)["panels"][0]["points"]
+    assert [(p["arm"], p["x"], p["y"]) for p in points] == [
+        ("fp16", 0, 2.0), ("fp16", 9, 0.5), ("nvfp4", 0, 2.0), ("nvfp4", 9, 0.52),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def long_run(tmp_path) -> tuple[RunStore, str]:
+    store = RunStore(tmp_path)
+    preset = load_preset("quick", {"max_steps": "5000"})
+    group = store.create_group("quick", "long", preset.configs, "1:1")
+    for run_id in group.run_ids:
+        events = [Step.model_validate(step(n, 4 / n).model_dump()) for n in range(1, 5001)]
+        store.append(run_id, *events)
+    return store, group.id
+
+
+def test_five_thousand_steps_stay_small_and_keep_the_beginning(long_run) -> None:
+    store, group_id = long_run
+    scene = look(store, group_id, Seen())
+    sent = charts.payload(group_id, [a.record for a in scene.arms])
+    xs = sent["panels"][0]["lines"][0]["x"]
+    assert len(xs) <= charts.MAX_POINTS
+    assert xs[0] == 1 and xs[-1] == 5000 and sum(x <= 100 for x in xs) >= 5
+    assert len(json.dumps(sent)) < 200_000
+
+
+def test_a_page_is_redrawn_only_when_something_changed(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    scene = look(store, None, Seen())
+    assert scene.group.id == group.id
+    assert look(store, group.id, scene.seen) is None
+    other = store.create_group("quick", "other", load_preset("quick").configs, "1:1")
+    store.append(other.run_ids[0], Message(level="info", text="elsewhere"))
+    assert look(store, group.id, scene.seen) is None
+    store.append(group.run_ids[0], step(1))
+    assert len(look(store, group.id, scene.seen).arms[0].record.steps) == 1
+
+
+def test_a_page_opened_without_a_link_shows_the_live_comparison(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    assert first_choice(store) is None
+    assert look(store, None, Seen()).group is None
+    live = store.create_group("quick", "live", load_preset("quick").configs, "1:1")
+    store.claim_next("1:1")
+    store.create_group("quick", "newer, waits", load_preset("quick").configs, "1:1")
+    assert first_choice(store) == live.id
+
+
+def test_an_unknown_group_is_a_sentence(tmp_path) -> None:
+    scene = look(RunStore(tmp_path), "g-none<script>", Seen())
+    assert "&lt;script&gt;" in panels.heading(scene) and "<script>" not in panels.heading(scene)
+
+
+def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    run = store.claim_next("1:1")
+    store.append(run.id, Stage(name="tokenising", detail="1 200 of 2 000 rows", progress=0.6))
+    shown = panels.progress(look(store, group.id, Seen()))
+    assert "tokenising, 1 200 of 2 000 rows" in shown
+    assert "width:60.0%" in shown and "waits for its turn" in shown
+    store.append(run.id, Stage(name="training"), *(step(n) for n in range(1, 31)))
+    shown = panels.progress(look(store, group.id, Seen()))
+    assert "about 6 s left" in shown  # 30 steps of 200 ms
+    assert 'aria-valuenow="30"' in shown
+
+
+def test_whatever_a_run_says_is_text(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    evil = "<img src=x onerror=alert(1)>"
+    group = store.create_group("quick", evil, load_preset("quick").configs, "1:1")
+    run = store.claim_next("1:1")
+    store.append(run.id, Stage(name=evil, detail=evil), Message(level="error", text=evil))
+    store.append(run.id, Eval(step=0, when="before", loss=1.0, tokens=1))
+    store.settle(run.id, "failed", evil, owner="1:1")
+    scene = look(store, group.id, Seen())
+    parts = [panels.heading(scene), panels.progress(scene), panels.log(scene)]
+    parts += [panels.outcome(scene), details.table(scene.records, True), history.table(store)]
+    for part in parts:
+        assert "<img" not in part
+    assert "&lt;img" in parts[0]
+
+
+def test_the_verdict_panel_gives_the_numbers_of_arms_that_ran_for_real() -> None:
+    found = panels.compared(ARMS)
+    assert [r.config.precision for r in found] == ["fp16", "nvfp4"]
+    table = details.table(ARMS, True)
+    assert "native" in table and "0.5000" in table and "500.0" in table
+    assert table.count("is-yes") == 3
+
+
+def test_unfair_arms_are_told_apart() -> None:
+    other = arm("nvfp4", batches_sha256="c" * 64, environment={"torch": "2.12"})
+    shown = details.fair([ARMS[0], other], True)
+    assert shown.count("is-no") == 2 and "environment.torch" in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "–"), (math.nan, "NaN"), (0, "0"), (0.01234, "0.01234"), (1234.5, "1,234"),
+     (-2.5, "−2.500"), (1e-7, "1.00e−07")],
+)  # fmt: skip
+def test_numbers_are_readable(value, said: str) -> None:
+    assert figures.number(value) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (1205, "20 min"), (7500, "2 h 5 min")],
+)
+def test_durations_are_readable(seconds: float, said: str) -> None:
+    assert figures.duration(seconds) == said

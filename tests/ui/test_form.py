@@ -1,0 +1,98 @@
+"""The form's plain functions: what was typed becomes a preset, or one sentence."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from playground.config import SECTIONS, SettingsError
+from playground.presets import list_presets, load_preset
+from playground.store import RunStore
+from playground.ui import form, text
+
+QUICK = load_preset("quick")
+
+
+def filled(**changes) -> dict:
+    return form.values(QUICK) | changes
+
+
+def test_an_untouched_form_is_the_preset() -> None:
+    assert form.read("quick", filled()) == QUICK
+
+
+@pytest.mark.parametrize("preset", list_presets(), ids=lambda p: p.name)
+def test_every_preset_survives_the_form(preset) -> None:
+    # Read over another preset, so that every value really comes from the form.
+    base = "quick" if preset.name != "quick" else "smollm2"
+    back = form.read(base, form.values(preset))
+    assert (back.config, back.precisions) == (preset.config, preset.precisions)
+
+
+def test_every_setting_has_a_field_and_a_label() -> None:
+    settings = [name for section in SECTIONS.values() for name in section.model_fields]
+    assert sorted(form.SETTINGS) == sorted(settings)
+    assert set(text.SETTING_LABELS) == set(settings)
+
+
+def test_what_was_typed_reaches_the_config() -> None:
+    preset = form.read(
+        "quick",
+        filled(
+            max_steps=" 12 ", learning_rate="2e-4", gradient_checkpointing=True, train_rows="50"
+        ),
+    )
+    training, data = preset.config.training, preset.config.data
+    assert (training.max_steps, training.learning_rate) == (12, 2e-4)
+    assert training.gradient_checkpointing is True
+    assert data.train_rows == 50
+
+
+def test_precisions_run_from_wide_to_narrow_however_they_were_ticked() -> None:
+    assert form.read("quick", filled(precisions=["nvfp4", "fp32"])).precisions == ("fp32", "nvfp4")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("learning_rate", "0,0002", "'0,0002'"),
+        ("learning_rate", "nan", "nan"),
+        ("learning_rate", "1e400", "1e400"),
+        ("max_steps", "-1", "-1"),
+        ("max_steps", "12.5", "12.5"),
+        ("max_steps", "", "max_steps"),
+        ("seed", "true", "seed"),
+        ("model", "tinny", "tiny"),
+        ("model", "", "model"),
+        ("dataset", "sentence-to-json", "sentences-to-json"),
+        ("precisions", [], "Precisions is empty"),
+    ],
+)
+def test_wrong_input_is_refused_by_name(key: str, value, said: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        form.read("quick", filled(**{key: value}))
+    assert said.lower() in str(error.value).lower()
+
+
+def test_the_command_starts_the_same_comparison(tmp_path) -> None:
+    asked = filled(max_steps="7", precisions=["fp32", "nvfp4"], train_rows="40", seed="3")
+    preset = form.read("quick", asked)
+    group = RunStore(tmp_path).create_group(preset.name, "a title", preset.configs, "1:1")
+    words = shlex.split(form.command(group))
+    assert words[:5] == [".venv/bin/python", "-m", "playground", "compare", "quick"]
+    overrides = dict(word.split("=", 1) for word in words[6::2])
+    assert set(words[5::2]) == {"--set"}
+    assert overrides == {
+        "max_steps": "7", "precisions": "fp32,nvfp4", "train_rows": "40", "seed": "3",
+    }  # fmt: skip
+    again = load_preset(words[4], overrides)
+    assert (again.config, again.precisions) == (preset.config, preset.precisions)
+
+
+def test_the_command_of_a_preset_that_is_gone_says_everything(tmp_path) -> None:
+    other = load_preset("smollm2", {"dataset": "my data; rm -rf.jsonl"})
+    group = RunStore(tmp_path).create_group("gone", "t", other.configs, "1:1")
+    words = shlex.split(form.command(group))
+    assert words[4] == "quick"
+    assert load_preset("quick", dict(w.split("=", 1) for w in words[6::2])).config == other.config

@@ -1,0 +1,299 @@
+"""The page in a real browser, over scripted runs.
+
+Life of a run:  start, reload, second browser, stop, verdict, five clicks, queue
+Wrong input:    one sentence, the form keeps what was typed, correct it and start
+Charts:         both precisions arrive, zoom stays, no idle redraw, NaN is marked, keyboard
+Text as typed:  markup, paths and 300 characters in a name
+Layout:         nothing wider than its window, light and dark
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.ui.conftest import PATIENCE_MS, Served
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def points(page: Page) -> list[int]:
+    """How many points each arm's loss line has."""
+    drawn = page.locator(".charts").get_attribute("data-points") or ""
+    return [int(n) for n in drawn.split(",") if n]
+
+
+def wait_for_points(page: Page, arm: int, least: int) -> None:
+    page.wait_for_function(
+        "([arm, least]) => Number((document.querySelector('.charts')?.dataset.points ?? '')"
+        ".split(',')[arm] ?? 0) >= least",
+        arg=[arm, least],
+    )
+
+
+def start_quick(page: Page) -> None:
+    page.get_by_role("button", name="Start quick").click()
+
+
+def field(page: Page, name: str):
+    return page.locator(f"#field-{name}").locator("input, textarea").first
+
+
+def test_a_comparison_from_start_to_verdict(served: Served, visit) -> None:
+    served.hold_at(20)
+    page = visit(served.url)
+    expect(page.get_by_text("Nothing has run yet")).to_be_visible()
+    start_quick(page)
+    wait_for_points(page, 0, 20)
+    fp16 = page.get_by_role("progressbar", name="FP16: step 20 of 60")
+    expect(fp16).to_be_visible()
+    expect(page.locator("#progress")).to_contain_text("waits for its turn")
+    served.hold_at(60)
+    expect(page.locator(".verdict-text")).to_contain_text("NVFP4 ends at a held-out loss of")
+    assert points(page) == [60, 60]
+    expect(page.locator("#heading .chip")).to_have_text("finished")
+    expect(page.locator(".tiles")).to_contain_text("+0.0")
+    expect(page.locator(".tiles")).to_contain_text("not compared")  # emulated: no speed claim
+    expect(page.locator("#outcome")).to_contain_text("4.50 bits")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
+    command = page.locator("#command textarea")
+    expect(command).to_have_value(".venv/bin/python -m playground compare quick")
+
+
+def test_the_details_prove_fairness(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    page.get_by_role("button", name="Details and proof of fairness").click()
+    table = page.locator("table.facts")
+    expect(table).to_be_visible()
+    assert "5b5b5b5b5b5b" in table.inner_text()
+    expect(page.locator("ul.fair li.is-yes")).to_have_count(3)
+    page.get_by_role("button", name="What was converted").click()
+    expect(page.locator("ul.kept li").first).to_contain_text("lm_head")
+
+
+def test_a_reload_finds_the_run_again(served: Served, visit) -> None:
+    served.hold_at(5)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 5)
+    page.reload()
+    wait_for_points(page, 0, 5)
+    served.hold_at(15)
+    wait_for_points(page, 0, 15)
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_enabled()
+
+
+def test_a_second_browser_sees_it_and_can_stop_it(served: Served, visit) -> None:
+    served.hold_at(10)
+    first = visit(served.url)
+    start_quick(first)
+    wait_for_points(first, 0, 10)
+    second = visit(served.url)
+    wait_for_points(second, 0, 10)
+    second.get_by_role("button", name="Stop", exact=True).click()
+    for page in (first, second):
+        expect(page.locator("#heading .chip")).to_have_text("stopped")
+        expect(page.locator(".verdict-text")).to_contain_text("stopped at step 10")
+    assert not served.store.live()
+
+
+def test_five_clicks_start_one_comparison(served: Served, visit) -> None:
+    served.hold_at(3)
+    page = visit(served.url)
+    button = page.get_by_role("button", name="Start comparison")
+    for _ in range(5):
+        button.click()
+    wait_for_points(page, 0, 3)
+    button.click()
+    expect(page.locator("#notice")).to_contain_text("not started twice")
+    assert len(served.store.list_groups()) == 1
+
+
+def test_a_second_comparison_waits_visibly(served: Served, visit) -> None:
+    served.hold_at(3)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 3)
+    other = visit(served.url)
+    field(other, "title").fill("the second")
+    other.get_by_role("button", name="Start comparison").click()
+    expect(other.locator("#heading")).to_contain_text("the second")
+    expect(other.locator("#heading .notice")).to_contain_text("It waits for “Quick look”")
+    served.hold_at(60)
+    expect(other.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
+
+
+WRONG = [
+    ("learning_rate", "0,0002", "'0,0002'", "0.0002"),
+    ("learning_rate", "nan", "finite", "2e-4"),
+    ("max_steps", "-1", "at least 1", "5"),
+    ("model", "tinny", "Did you mean 'tiny'?", "tiny"),
+]
+
+
+def test_wrong_input_is_kept_and_can_be_corrected(served: Served, visit) -> None:
+    page = visit(served.url)
+    field(page, "title").fill("kept")
+    for key, wrong, said, right in WRONG:
+        field(page, key).fill(wrong)
+        field(page, key).press("Tab")
+        page.get_by_role("button", name="Start comparison").click()
+        expect(page.get_by_role("alert")).to_contain_text(said)
+        expect(field(page, key)).to_have_value(wrong)
+        expect(field(page, "title")).to_have_value("kept")
+        field(page, key).fill(right)
+        field(page, key).press("Tab")
+    assert served.store.list_groups() == []
+    page.get_by_role("button", name="Start comparison").click()
+    expect(page.locator("#heading h2")).to_have_text("kept")
+    expect(page.locator("#notice")).to_be_empty()
+
+
+def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:
+    served.hold_at(25)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 25)
+    box = page.locator(".plot-loss svg").bounding_box()
+    inner = (52, box["width"] - 14)  # the margins that charts.js draws in
+    at = [box["x"] + inner[0] + (inner[1] - inner[0]) * step / 60 for step in (10, 20)]
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(at[0], middle)
+    page.mouse.down()
+    page.mouse.move(at[1], middle, steps=4)
+    page.mouse.up()
+    zoomed = page.locator(".charts").get_attribute("data-zoom")
+    assert [round(float(v)) for v in zoomed.split(",")] == [10, 20]
+    served.hold_at(40)
+    wait_for_points(page, 0, 40)
+    served.hold_at(60)
+    wait_for_points(page, 1, 60)
+    assert page.locator(".charts").get_attribute("data-zoom") == zoomed
+    ticks = page.locator(".plot-loss .tick").all_text_contents()
+    assert "20" in ticks and "60" not in ticks
+    page.get_by_role("button", name="Reset zoom").click()
+    assert page.locator(".charts").get_attribute("data-zoom") == ""
+
+
+def test_nothing_is_redrawn_while_nothing_changes(served: Served, visit) -> None:
+    served.hold_at(8)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 8)
+    expect(page.locator("#progress")).to_contain_text("training")
+    page.evaluate("document.querySelector('.plot-loss .line').id = 'same'")
+    sizes: list[int] = []
+    page.on("response", lambda r: sizes.append(len(r.body())) if "/run/predict" in r.url else None)
+    for _ in range(3):
+        with page.expect_response(lambda r: "/run/predict" in r.url) as tick:
+            pass
+        tick.value.finished()
+    assert page.locator("#same").count() == 1
+    assert max(sizes) < 1024, f"an idle tick sent {sizes} bytes"
+
+
+def test_nan_is_marked_and_the_run_reads_diverged(served: Served, visit) -> None:
+    served.script('{"nan_at": [7], "diverge_at": 7}')
+    page = visit(served.url)
+    start_quick(page)
+    expect(page.locator("#heading .chip")).to_have_text(re.compile("diverged"))
+    mark = page.locator('.plot-loss .mark[data-kind="not finite"]')
+    expect(mark).to_have_count(1)
+    assert "step 7: not a finite number" in mark.locator("title").text_content()
+    expect(page.locator(".arm-error").last).to_contain_text("NaN at step 7")
+
+
+def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    plot.press("ArrowRight")
+    tip = page.locator(".plot-loss .tip")
+    expect(tip).to_contain_text("step 31")
+    expect(tip).to_contain_text("FP16")
+    expect(tip).to_contain_text("NVFP4")
+    plot.press("+")
+    assert page.locator(".charts").get_attribute("data-zoom") != ""
+    plot.press("Escape")
+    assert page.locator(".charts").get_attribute("data-zoom") == ""
+    page.get_by_role("button", name="FP16 emulated").click()
+    expect(page.locator(".plot-loss .line")).to_have_count(1)
+
+
+NAMES = [
+    "<script>window.broken = 1</script><img src=x onerror=window.broken=1>",
+    "../../x a/b $(touch x) `id` {{value}} ${props}",
+    "🧪 " + "long" * 75,
+]
+
+
+def test_names_are_shown_as_typed(served: Served, visit) -> None:
+    page = visit(served.url, width=390, height=844)
+    field(page, "max_steps").fill("2")
+    for name in NAMES:
+        field(page, "title").fill(name)
+        page.get_by_role("button", name="Start comparison").click()
+        expect(page.locator("#heading h2")).to_have_text(name)
+        page.wait_for_selector(".verdict.is-done")
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".past a")).to_have_text(NAMES[::-1])
+    assert page.evaluate("window.broken") is None
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_history_opens_an_earlier_comparison(served: Served, visit) -> None:
+    page = visit(served.url)
+    for name in ("first", "second"):
+        field(page, "title").fill(name)
+        field(page, "max_steps").fill("4")
+        page.get_by_role("button", name="Start comparison").click()
+        expect(page.locator("#heading h2")).to_have_text(name)
+        page.wait_for_selector(".verdict.is-done")
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".past a")).to_have_text(["second", "first"])
+    expect(page.locator(".past td.delta").first).to_contain_text("nats")
+    page.locator(".past a", has_text="first").click()
+    expect(page.locator("#heading h2")).to_have_text("first")
+    wait_for_points(page, 1, 4)
+
+
+def test_an_unknown_link_says_so(served: Served, visit) -> None:
+    page = visit(served.url + "/?group=g-nothing<b>")
+    expect(page.get_by_role("alert")).to_contain_text("No comparison is called “g-nothing<b>”")
+
+
+def test_a_preset_can_be_adjusted_first(served: Served, visit) -> None:
+    page = visit(served.url)
+    page.get_by_role("button", name="Adjust first").nth(1).click()
+    expect(field(page, "model")).to_have_value(re.compile("smollm2"))
+    expect(field(page, "max_steps")).to_have_value("30")
+    expect(page.locator("#form")).to_contain_text("Based on the preset smollm2")
+
+
+def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
+    page = visit(served.url)
+    page.get_by_role("button", name="Advanced settings").click()
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    page.get_by_role("button", name="Details and proof of fairness").click()
+    page.locator("table.facts").wait_for()
+    for tab in ("Compare", "History"):
+        page.get_by_role("tab", name=tab).click()
+        for width in (390, 768, 1400):
+            page.set_viewport_size({"width": width, "height": 900})
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{tab} is {wide} pixels wide in a window of {width}"
+
+
+def test_light_and_dark_follow_the_browser(served: Served, visit) -> None:
+    for dark, paper in ((False, "rgb(246, 247, 249)"), (True, "rgb(13, 16, 21)")):
+        page = visit(served.url, dark=dark)
+        colour = "getComputedStyle(document.querySelector('.gradio-container')).backgroundColor"
+        assert page.evaluate(colour) == paper
