@@ -55,7 +55,10 @@ def tiny_llama(seed: int = 0, **changes: Any) -> Any:
         "pad_token_id": 1,
         **changes,
     }
-    return LlamaForCausalLM(LlamaConfig(**settings))
+    model = LlamaForCausalLM(LlamaConfig(**settings))
+    # A fresh head says next to nothing, and it is frozen: louder, so that an adapter can be heard.
+    model.lm_head.weight.data.mul_(25)
+    return model
 
 
 def save_tiny(folder: Path, **changes: Any) -> Path:

@@ -166,7 +166,9 @@ def _read(config: RunConfig, tokenizer: Any, check: Callable[[], None]) -> _Data
 def _with_adapter(config: RunConfig, base: Base, device: torch.device) -> nn.Module:
     model = base.model
     if config.training.gradient_checkpointing:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        model.activation_checkpointing_enable(
+            activation_checkpointing_kwargs={"use_reentrant": False}
+        )
         # With frozen embeddings a checkpointed block would see no input to train through.
         model.enable_input_require_grads()
     return add_adapter(model, config.lora, config.training.seed).to(device).train()

@@ -1,0 +1,116 @@
+"""Held-out loss weighs tokens, not batches; exact match compares what the model really writes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from playground.data.batches import collate
+from playground.data.formats import Sample
+from playground.data.tokenise import Example, tokenise
+from playground.training.evaluate import exact_match, held_out_loss
+from playground.training.loss import summed_loss
+from tests.tiny import tiny_llama, tiny_tokenizer
+
+CPU = torch.device("cpu")
+
+
+def examples(*pairs: tuple[str, str]) -> list[Example]:
+    samples = [
+        Sample(({"role": "user", "content": q}, {"role": "assistant", "content": a}))
+        for q, a in pairs
+    ]
+    return tokenise(
+        samples, tiny_tokenizer(), max_seq_len=99, learn_from="answers", what="rows"
+    ).examples
+
+
+PAIRS = [("a", "b"), ("what is it?", "this is rather long"), ("cc", "ddd")]
+
+
+def test_the_loss_is_transformers_own_for_one_row() -> None:
+    model = tiny_llama().eval()
+    (example,) = examples(PAIRS[1])
+    batch = collate([example], 1)
+    with torch.no_grad():
+        own = model(input_ids=batch.input_ids, labels=batch.labels).loss
+        ours = summed_loss(model, batch) / batch.supervised_tokens
+    torch.testing.assert_close(ours, own)
+
+
+def test_padding_and_batching_do_not_show() -> None:
+    model = tiny_llama()
+    rows = examples(*PAIRS)
+    found = {
+        size: held_out_loss(model, rows, batch_size=size, pad_id=1, device=CPU)
+        for size in (1, 2, 3)
+    }
+    assert {f.tokens for f in found.values()} == {2 + 20 + 4}
+    for size in (2, 3):
+        assert found[size].loss == pytest.approx(found[1].loss, rel=1e-6)
+
+
+def test_the_gradient_is_that_of_all_logits() -> None:
+    model = tiny_llama().requires_grad_(False)
+    weight = model.model.layers[0].self_attn.q_proj.weight.requires_grad_()
+    batch = collate(examples(*PAIRS), 1)
+    summed_loss(model, batch).backward()
+    ours, weight.grad = weight.grad, None
+    (model(**_inputs(batch), labels=batch.labels).loss * batch.supervised_tokens).backward()
+    torch.testing.assert_close(ours, weight.grad, rtol=1e-4, atol=1e-6)
+
+
+def _inputs(batch):  # type: ignore[no-untyped-def]
+    return {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+
+
+def test_the_model_goes_on_training_as_before() -> None:
+    model = tiny_llama().train()
+    held_out_loss(model, examples(*PAIRS), batch_size=2, pad_id=1, device=CPU)
+    assert model.training
+    assert not model.lm_head._forward_pre_hooks
+
+
+class Parrot:
+    """Writes what it was told to, whatever the prompt."""
+
+    def __init__(self, answers: list[str]) -> None:
+        self.answers = answers
+        self.training = False
+
+    def eval(self) -> None: ...
+
+    def train(self, mode: bool) -> None: ...
+
+    def generate(self, input_ids: torch.Tensor, max_new_tokens: int, **_: object) -> torch.Tensor:
+        tokenizer = tiny_tokenizer()
+        written = [tokenizer(a)["input_ids"] for a in self.answers]
+        width = max(map(len, written))
+        padded = torch.tensor([w + [1] * (width - len(w)) for w in written])
+        return torch.cat([input_ids, padded], dim=1)
+
+
+def test_answers_are_compared_to_the_letter_white_space_aside() -> None:
+    rows = examples(("1", "one"), ("22", "two"), ("333", "three"), ("4444", "four"))
+    told = [" one\n", "Two", "three<|end|>", "four!"]
+    found = exact_match(Parrot(told), tiny_tokenizer(), rows, device=CPU)
+    assert (found.share, found.rows) == (0.5, 4)
+
+
+def test_rows_that_ask_nothing_have_no_exact_match() -> None:
+    rows = [Example([1, 2], [1, 2], [], None)]
+    found = exact_match(Parrot([]), tiny_tokenizer(), rows, device=CPU)
+    assert (found.share, found.rows) == (None, 0)
+
+
+def test_a_model_answers_the_same_alone_and_among_longer_rows() -> None:
+    model, tokenizer = tiny_llama().eval(), tiny_tokenizer()
+    from playground.training.evaluate import _answers
+
+    rows = examples(*PAIRS)
+    together = _answers(model, tokenizer, rows, CPU, lambda: None)
+    alone = [_answers(model, tokenizer, [row], CPU, lambda: None)[0] for row in rows]
+    shortest = [min(len(a), len(b)) for a, b in zip(together, alone, strict=True)]
+    assert all(shortest)
+    for a, b, n in zip(together, alone, shortest, strict=True):
+        assert a[:n] == b[:n]

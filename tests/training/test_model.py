@@ -1,0 +1,133 @@
+"""Models come from safe files only, and what cannot be used is said before anything is trained."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from huggingface_hub import constants, errors
+
+from playground.catalog import ModelEntry
+from playground.config import RunConfig, SettingsError
+from playground.data import hub
+from playground.precision.registry import PRECISION_RECIPES
+from playground.training.model import load_base
+from tests.tiny import tiny_llama
+
+CPU = torch.device("cpu")
+Configure = Callable[..., RunConfig]
+
+
+def load(entry: ModelEntry, config: RunConfig):  # type: ignore[no-untyped-def]
+    return load_base(entry, config, PRECISION_RECIPES["nvfp4"], CPU)
+
+
+def local(folder: Path) -> ModelEntry:
+    return ModelEntry(id="mine", title="mine", summary="", path=folder)
+
+
+@pytest.fixture
+def copied(model_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(model_folder, tmp_path / "copy"))
+
+
+def test_a_local_folder(model_folder: Path, configure: Configure) -> None:
+    base = load(local(model_folder), configure())
+    assert base.coverage.converted == 14
+    assert base.model.config.use_cache is False
+    assert base.tokenizer.pad_token_id is not None
+
+
+def test_a_pickle_is_never_read(copied: Path, configure: Configure) -> None:
+    (copied / "model.safetensors").unlink()
+    torch.save(tiny_llama().state_dict(), copied / "pytorch_model.bin")
+    with pytest.raises(SettingsError, match="The model of model 'mine' cannot be loaded") as e:
+        load(local(copied), configure())
+    assert str(copied) not in str(e.value)
+
+
+def test_code_that_comes_with_a_model_is_never_run(copied: Path, configure: Configure) -> None:
+    (copied / "evil.py").write_text("raise SystemExit('ran')\nclass C: pass\n")
+    settings = json.loads((copied / "config.json").read_text())
+    settings |= {
+        "model_type": "custom",
+        "auto_map": {"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.C"},
+    }
+    (copied / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(SettingsError, match="cannot be loaded"):
+        load(local(copied), configure())
+
+
+def test_a_quantised_checkpoint_is_refused(copied: Path, configure: Configure) -> None:
+    settings = json.loads((copied / "config.json").read_text())
+    settings["quantization_config"] = {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    (copied / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(SettingsError, match=r"already quantised \(bitsandbytes\)"):
+        load(local(copied), configure())
+
+
+def test_longer_sequences_than_the_model_reads_are_refused(
+    model_folder: Path, configure: Configure
+) -> None:
+    with pytest.raises(SettingsError, match="max_seq_len is 600; model 'mine' reads at most 512"):
+        load(local(model_folder), configure(max_seq_len=600))
+
+
+def test_a_tokenizer_without_padding_pads_with_its_end_mark(
+    copied: Path, configure: Configure
+) -> None:
+    file = copied / "tokenizer_config.json"
+    settings = json.loads(file.read_text())
+    del settings["pad_token"]
+    file.write_text(json.dumps(settings))
+    tokenizer = load(local(copied), configure()).tokenizer
+    assert tokenizer.pad_token_id == tokenizer.eos_token_id
+
+
+HUB = ModelEntry(id="owner/name", title="", summary="", hub_id="owner/name")
+
+
+def test_without_a_connection_the_sentence_says_so(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(SettingsError, match="'owner/name' cannot be reached: there is no connec"):
+        load(HUB, configure())
+
+
+class Answer:
+    status_code = 404
+    headers: dict = {}
+    request = None
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (errors.RepositoryNotFoundError, "does not exist on the hub, or is private"),
+        (errors.GatedRepoError, "is gated; accept its terms"),
+        (errors.HfHubHTTPError, r"refuses Model 'owner/name' \(HTTP 404\)"),
+    ],
+)
+def test_what_the_hub_answers_is_told(
+    error: type, sentence: str, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object, hub_id: str, timeout: float) -> None:
+        raise error("no", response=Answer())
+
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", refuse)
+    with pytest.raises(SettingsError, match=sentence):
+        load(HUB, configure())
+
+
+def test_a_hub_model_without_safetensors_is_refused_before_the_download(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "hub_files", lambda *_: ["pytorch_model.bin", "config.json"])
+    monkeypatch.setattr("playground.training.model.hub_files", hub.hub_files)
+    with pytest.raises(SettingsError, match="'owner/name' has no safetensors"):
+        load(HUB, configure())
