@@ -1,0 +1,237 @@
+"""One run in one process: what it stores, whatever happens inside."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from playground import worker
+from playground.config import RunConfig, SettingsError
+from playground.events import Event, Stage, Status
+from playground.processes import ProcessId
+from playground.store import Run, RunStore
+from playground.worker import StopFlag, explain, main
+from tests import fakes
+from tests.conftest import until
+
+ROOT = Path(__file__).parent.parent
+OWNER = "1:1.0"
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def run(store: RunStore, request: pytest.FixtureRequest) -> Run:
+    """A claimed run, as a worker finds it."""
+    store.create_group("quick", "t", [fakes.config(getattr(request, "param", "steady"))], OWNER)
+    claimed = store.claim_next(OWNER)
+    assert claimed
+    return claimed
+
+
+def _carry_out(store: RunStore, run: Run) -> Run:
+    assert main(run.id, store.home, fakes.train) == 0
+    return store.get_run(run.id)
+
+
+def test_what_the_training_says_is_stored_and_it_ends_finished(store: RunStore, run: Run) -> None:
+    after = _carry_out(store, run)
+    assert after.status == "finished" and after.error is None
+    assert len(store.steps(run.id)) == 5 and len(store.evals(run.id)) == 2
+    assert after.pid == os.getpid()  # until the launcher has seen the process go
+
+
+def test_a_training_that_just_ends_is_finished(store: RunStore, run: Run) -> None:
+    assert main(run.id, store.home, lambda config, folder, should_stop: iter([])) == 0
+    assert store.get_run(run.id).status == "finished"
+
+
+def test_the_first_word_is_stored_before_anything_is_loaded(store: RunStore, run: Run) -> None:
+    seen = []
+
+    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+        seen.append(store.get_run(run.id).stage)
+        yield from ()
+
+    main(run.id, store.home, train)
+    assert seen == [Stage(name="starting", detail="loading the libraries")]
+
+
+def test_the_worker_itself_does_not_load_torch() -> None:
+    code = "import sys, playground.worker; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_a_run_that_is_not_waiting_for_a_worker_is_left_alone(store: RunStore, run: Run) -> None:
+    store.settle(run.id, "interrupted", "gone", owner=OWNER)
+    before = store.change_token()
+    assert main(run.id, store.home, fakes.train) == 1
+    assert store.change_token() == before
+
+
+def test_nan_at_step_7_is_stored_as_nan_and_the_run_reads_diverged(
+    store: RunStore, home: Path
+) -> None:
+    store.create_group("quick", "t", [fakes.config("diverges")], OWNER)
+    claimed = store.claim_next(OWNER)
+    assert claimed
+    after = _carry_out(store, claimed)
+    assert (after.status, after.error) == ("diverged", "The loss is not a number at step 7.")
+    assert math.isnan(store.steps(claimed.id)[-1].loss)
+
+
+@pytest.mark.parametrize("run", ["raises"], indirect=True)
+def test_an_exception_is_one_sentence_and_its_traceback_goes_to_the_log(
+    store: RunStore, run: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    after = _carry_out(store, run)
+    assert after.status == "failed"
+    assert after.error == (
+        "FileNotFoundError after step 1: [Errno 2] No such file: '~/data/rows.jsonl'. "
+        "The log has the details."
+    )
+    assert "Traceback (most recent call last)" in capfd.readouterr().err
+    assert len(store.steps(run.id)) == 1
+
+
+@pytest.mark.parametrize("run", ["refuses"], indirect=True)
+def test_a_refusal_is_shown_as_it_was_said(store: RunStore, run: Run) -> None:
+    error = _carry_out(store, run).error
+    assert error == "lora target 'qproj' matches no layer. Did you mean 'q_proj'?"
+
+
+@pytest.mark.parametrize("run", ["out-of-memory"], indirect=True)
+def test_out_of_memory_names_step_bytes_and_remedy(store: RunStore, run: Run) -> None:
+    error = _carry_out(store, run).error
+    assert error and error.startswith("Out of memory after step 1, asking for 2.00 GiB more: lower")
+    assert "micro_batch_size (now 16)" in error and "max_seq_len (now 128)" in error
+
+
+def test_a_library_that_exits_is_a_failure_too(store: RunStore, run: Run) -> None:
+    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+        yield fakes.step(1)
+        sys.exit(0)
+
+    main(run.id, store.home, train)
+    after = store.get_run(run.id)
+    assert after.status == "failed" and after.error
+    assert after.error.startswith("The worker was told to leave (SystemExit) after step 1")
+
+
+def test_a_stop_that_came_before_the_worker_did_is_honoured(store: RunStore, run: Run) -> None:
+    store.request_stop(run.id)
+    assert _carry_out(store, run).status == "stopped"
+    assert store.steps(run.id) == []
+
+
+def test_sigterm_stops_like_stop(store: RunStore, run: Run) -> None:
+    def train(config: RunConfig, *, folder: Path, should_stop: StopFlag) -> Iterator[Event]:
+        assert not should_stop()
+        yield fakes.step(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert should_stop()
+        yield Status(status="stopped")
+
+    main(run.id, store.home, train)
+    after = store.get_run(run.id)
+    assert after.status == "stopped" and len(store.steps(run.id)) == 1
+
+
+def test_the_stop_flag_asks_the_store_ten_times_a_second_at_most(
+    store: RunStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, asked = [100.0], []
+    monkeypatch.setattr(worker.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store, "stop_requested", lambda run_id: asked.append(run_id))
+    flag = StopFlag(store, run.id)
+    for _ in range(1000):  # a second of millisecond steps
+        assert not flag()
+        now[0] += 0.001
+    assert 9 <= len(asked) <= 11
+
+
+def test_the_heart_beats_while_nothing_is_said(
+    store: RunStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "HEARTBEAT_S", 0.01)
+    beats: set[float | None] = set()
+
+    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+        def beaten() -> bool:
+            beats.add(store.get_run(run.id).heartbeat_at)
+            return len(beats) >= 4
+
+        until(beaten, "heartbeats")
+        yield from ()
+
+    main(run.id, store.home, train)
+    assert not [t for t in threading.enumerate() if t.name == "heartbeat"]
+
+
+def test_a_launcher_that_died_before_it_noted_the_process_loses_nothing(
+    store: RunStore, run: Run
+) -> None:
+    assert run.pid is None
+    seen = []
+
+    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+        found = store.get_run(run.id)
+        seen.append(ProcessId(found.pid or 0, found.process_started or 0))
+        yield from ()
+
+    main(run.id, store.home, train)
+    assert seen == [ProcessId.of()]
+
+
+def test_from_the_command_line_with_sigterm_from_outside(store: RunStore, run: Run) -> None:
+    store.settle(run.id, "interrupted", None, owner=OWNER)
+    store.create_group("quick", "t", [fakes.config("loading")], OWNER)
+    claimed = store.claim_next(OWNER)
+    assert claimed
+    command = [sys.executable, "-m", "tests.fakes_worker", claimed.id, "--home", str(store.home)]
+    process = subprocess.Popen(command, cwd=ROOT)
+
+    def tokenising() -> bool:
+        stage = store.get_run(claimed.id).stage
+        return stage is not None and stage.name == "tokenising"
+
+    until(tokenising, "the script")
+    process.terminate()
+    assert process.wait(60) == 0
+    assert store.get_run(claimed.id).status == "stopped"
+
+
+class TestExplain:
+    def test_memory_on_the_cpu(self) -> None:
+        torch_says = RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate "
+            "memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)"
+        )
+        assert explain(torch_says, fakes.config(), 0).startswith(
+            "Out of memory before the first step, asking for 8,192 MiB more: lower"
+        )
+        assert explain(MemoryError(), fakes.config(), 3).startswith("Out of memory after step 3:")
+
+    def test_a_long_message_is_cut_and_an_empty_one_is_said(self) -> None:
+        assert len(explain(ValueError("x" * 5000), fakes.config(), 1)) < 400
+        assert "ValueError after step 1: no message." in explain(ValueError(), fakes.config(), 1)
+
+    def test_lines_become_one_sentence(self) -> None:
+        assert "\n" not in explain(ValueError("one\n  two\nthree"), fakes.config(), 1)
+
+    def test_a_settings_error_is_left_as_it_is(self) -> None:
+        assert explain(SettingsError("Lower it."), fakes.config(), 1) == "Lower it."
