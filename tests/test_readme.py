@@ -49,9 +49,9 @@ def test_pictures_exist() -> None:
 
 
 def test_terminal_commands_exist() -> None:
-    from playground.__main__ import app
+    from playground.__main__ import cli
 
-    names = {c.name or c.callback.__name__ for c in app.registered_commands}
+    names = {c.name or c.callback.__name__ for c in cli.registered_commands}
     used = set(re.findall(r"-m playground (\w+)", README))
     assert used and used <= names
 

@@ -11,7 +11,7 @@ from tests.compare.arms import EMULATED, arm, step
 
 
 def _steps(rate: float) -> list:
-    return [step(n, tokens_per_s=rate + n) for n in range(1, 10)]
+    return [step(n, tokens_per_s=rate * (1 + n / 1000)) for n in range(1, 10)]
 
 
 def test_the_loss_difference_is_said_in_nats_and_per_cent() -> None:
@@ -50,7 +50,7 @@ def test_one_emulated_arm_is_enough_to_claim_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "words"),
-    [(1000, "faster: 2.0"), (250, "slower: 0.5"), (500, "within the spread of the steps")],
+    [(1000, "faster: 2.00"), (250, "slower: 0.50"), (500, "within the spread of the steps")],
 )
 def test_native_speed_is_said_as_it_is(rate: float, words: str) -> None:
     found = verdict([arm("fp16", steps=_steps(500)), arm("nvfp4", steps=_steps(rate))])
