@@ -121,7 +121,7 @@ def check_precision(name: str) -> str:
     if name not in PRECISIONS:
         known = list(PRECISIONS)
         raise SettingsError(
-            f"precision '{name}' is unknown; choose from {', '.join(known)}.{nearest(name, known)}"
+            f"Precision '{name}' is unknown; choose from {', '.join(known)}.{nearest(name, known)}"
         )
     return name
 

@@ -149,6 +149,11 @@ def _no_driver(error: Exception) -> str:
         return "No NVIDIA GPU driver is installed, so the arithmetic is emulated on the CPU."
     if isinstance(error, pynvml.NVMLError_DriverNotLoaded):
         return "NVIDIA's driver is installed but not loaded, so the arithmetic is emulated."
+    if isinstance(error, pynvml.NVMLError_LibRmVersionMismatch):
+        return (
+            "NVIDIA's driver was updated while an older one is loaded, so the arithmetic is "
+            "emulated; restart the machine to use the GPU."
+        )
     return f"NVIDIA's driver cannot be used ({error}), so the arithmetic is emulated."
 
 

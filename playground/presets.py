@@ -135,12 +135,13 @@ class _StrictLoader(yaml.SafeLoader):
     """Refuses a key that is written twice; YAML would silently take the second."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for (key, _), name in zip(node.value, keys, strict=True):
-            if keys.count(name) > 1:
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"'{name}' is written twice; keep one", key.start_mark
+                    None, None, f"'{key.value}' is written twice; keep one", key.start_mark
                 )
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 

@@ -1,0 +1,204 @@
+"""Presets over defaults; settings typed as text; everything wrong is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from playground.catalog import resolve_dataset, resolve_model
+from playground.config import SECTIONS, SettingsError
+from playground.presets import FOLDER, defaults, list_presets, load_preset
+
+NAMES = sorted(p.stem for p in FOLDER.rglob("*.yaml") if p.stem not in ("_defaults", "catalog"))
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def make(text: str, name: str = "mine.yaml") -> str:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return make
+
+
+GOOD = "model: tiny\ndataset: iso-dates\nprecisions: [fp16]\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_preset_loads_and_names_what_the_catalog_has(name: str) -> None:
+    preset = load_preset(name)
+    assert preset.title and preset.summary and preset.expect
+    assert preset.config.precision == preset.precisions[0]
+    resolve_model(preset.config.model)
+    resolve_dataset(preset.config.dataset)
+    differing = {c.model_dump_json(exclude={"precision"}) for c in preset.configs}
+    assert len(differing) == 1 and [c.precision for c in preset.configs] == [*preset.precisions]
+
+
+def test_quick_comes_first_and_is_what_the_contract_says() -> None:
+    presets = list_presets()
+    assert [p.name for p in presets][0] == "quick" and {"quick", "smollm2"} <= set(NAMES)
+    quick, smollm2 = load_preset("quick"), load_preset("smollm2")
+    assert (quick.config.model, quick.precisions) == ("tiny", ("fp16", "nvfp4"))
+    assert smollm2.config.model == "smollm2-135m"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.yaml")), ids=lambda p: p.stem)
+def test_presets_read_like_advice(path: Path) -> None:
+    """Each number has a word of why beside it."""
+    section = ""
+    for line in path.read_text().splitlines():
+        if line.rstrip().removesuffix(":") in SECTIONS:
+            section = line
+        elif section and line.startswith("  "):
+            assert "#" in line, f"{path.name}: '{line.strip()}' has no comment"
+
+
+def test_the_defaults_name_each_setting_once_and_nothing_else() -> None:
+    written = defaults()
+    assert set(written) == set(SECTIONS)
+    for name, part in SECTIONS.items():
+        assert set(written[name]) == set(part.model_fields)
+
+
+def test_a_file_anywhere_is_a_preset(write) -> None:
+    preset = load_preset(write("\ufeff" + GOOD + "training: {max_steps: 7}\n"))
+    assert (preset.name, preset.title, preset.config.training.max_steps) == ("mine", "mine", 7)
+    assert preset.config.lora.lora_r == defaults()["lora"]["lora_r"]
+
+
+def test_numbers_that_yaml_takes_for_text_are_read(write) -> None:
+    preset = load_preset(write(GOOD + "training: {learning_rate: 2e-4}\n"))
+    assert preset.config.training.learning_rate == 0.0002
+
+
+class TestOverrides:
+    def test_by_name_by_path_and_precisions(self) -> None:
+        typed = {"max_steps": "40", "training.seed": " 7 ", "precisions": "bf16, nvfp4"}
+        preset = load_preset("quick", typed)
+        assert (preset.config.training.max_steps, preset.config.training.seed) == (40, 7)
+        assert preset.precisions == ("bf16", "nvfp4") and preset.config.precision == "bf16"
+
+    def test_of_every_kind_of_value(self) -> None:
+        config = load_preset(
+            "quick",
+            {
+                "learning_rate": "2e-4",
+                "gradient_checkpointing": "true",
+                "train_rows": "100",
+                "target_modules": "q_proj, v_proj",
+                "schedule": "linear",
+                "dataset": "iso-dates",
+                "precision": "fp32",
+            },
+        ).config
+        assert config.training.learning_rate == 0.0002
+        assert config.training.gradient_checkpointing is True
+        assert config.data.train_rows == 100
+        assert config.lora.target_modules == ("q_proj", "v_proj")
+        assert (config.training.schedule, config.dataset) == ("linear", "iso-dates")
+        assert config.precision == "fp32"
+
+    @pytest.mark.parametrize("nothing", ["", "null", " "])
+    def test_what_may_be_empty_can_be_emptied(self, nothing: str) -> None:
+        config = load_preset(
+            "quick", {"train_rows": nothing, "target_modules": "all-linear"}
+        ).config
+        assert config.data.train_rows is None and config.lora.target_modules == "all-linear"
+
+    @pytest.mark.parametrize(
+        ("typed", "says"),
+        [
+            ({"max_step": "3"}, "Setting 'max_step' is unknown. Did you mean 'max_steps'?"),
+            ({"xyz": "3"}, "Setting 'xyz' is unknown. Known are model, dataset,"),
+            ({"max_steps": "0"}, "max_steps is '0'; it must be at least 1."),
+            ({"max_steps": "-1"}, "max_steps is '-1'; it must be at least 1."),
+            ({"max_steps": "1.5"}, "max_steps is '1.5'; it must be a whole number"),
+            ({"max_steps": ""}, "max_steps is ''; it must be a whole number"),
+            ({"learning_rate": "nan"}, "learning_rate is 'nan'; it must be a finite number."),
+            ({"learning_rate": "-1"}, "learning_rate is '-1'; it must be above 0"),
+            ({"learning_rate": "1e400"}, "learning_rate is '1e400'; it must be a finite number."),
+            ({"learning_rate": "0,0002"}, "learning_rate is '0,0002'; it must be a number with a"),
+            (
+                {"schedule": "cos"},
+                "Schedule is 'cos'; it must be 'cosine', 'linear' or",
+            ),
+            ({"target_modules": ","}, "target_modules is []: write all-linear, or a list of layer"),
+            ({"precisions": ""}, "'precisions' is []; give at least one"),
+            ({"precisions": "fp16,fp16"}, "Precision 'fp16' is given twice"),
+            ({"precision": "fp61"}, "Precision 'fp61' is unknown; choose from"),
+            ({"model": ""}, "Model is ''; it must not be empty."),
+        ],
+    )
+    def test_wrong_ones_are_named_with_value_and_remedy(self, typed: dict, says: str) -> None:
+        with pytest.raises(SettingsError) as refused:
+            load_preset("quick", typed)
+        assert str(refused.value).startswith(says)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("", "holds no settings"),
+            ("- a\n", "holds no settings"),
+            ("model: [tiny\n", "has a mistake in line 2"),
+            ("a: b: c\n", "has a mistake in line 1"),
+            (GOOD + "model: other\n", "'model' is written twice; keep one"),
+            (GOOD + "training:\n  seed: 1\n  seed: 2\n", "in line 6: 'seed' is written twice"),
+            (
+                GOOD + "modle: tiny\n",
+                "'modle' in preset 'mine.yaml' is unknown; remove it.",
+            ),
+            (
+                GOOD + "max_steps: 3\n",
+                "'max_steps' in preset 'mine.yaml' belongs under",
+            ),
+            (
+                GOOD + "training: fast\n",
+                "'training' in preset 'mine.yaml' is 'fast'; write",
+            ),
+            (
+                GOOD + "training: {max_step: 3}\n",
+                "Setting 'max_step' is unknown; remove it.",
+            ),
+            (GOOD + "training: {max_steps: true}\n", "max_steps is True: a yes/no value is not a"),
+            (
+                GOOD + "training: {learning_rate: .nan}\n",
+                "learning_rate is nan; it must be",
+            ),
+            ("dataset: iso-dates\nprecisions: [fp16]\n", "Setting 'model' is missing"),
+            ("model: tiny\ndataset: iso-dates\n", "'precisions' is None; give at least one"),
+            ("model: tiny\ndataset: iso-dates\nprecisions: fp16\n", "'precisions' is 'fp16'; give"),
+            ("!!python/object/apply:os.system [ls]\n", "has a mistake in line 1"),
+        ],
+    )
+    def test_a_file_with_a_mistake(self, write, text: str, says: str) -> None:
+        with pytest.raises(SettingsError) as refused:
+            load_preset(write(text))
+        assert says in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+    def test_a_name_that_is_none(self) -> None:
+        with pytest.raises(SettingsError, match="'quik' is unknown; choose from .*mean 'quick'"):
+            load_preset("quik")
+        for hidden in ("_defaults", "", "../presets"):
+            with pytest.raises(SettingsError, match="is unknown|does not exist"):
+                load_preset(hidden)
+
+    def test_a_file_that_is_missing_binary_or_enormous(self, write, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match="does not exist; check the path"):
+            load_preset(str(tmp_path / "none.yaml"))
+        (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+        with pytest.raises(SettingsError, match="cannot be read"):
+            load_preset(str(tmp_path / "bytes.yaml"))
+        with pytest.raises(SettingsError, match="over 100,000 bytes"):
+            load_preset(write("# " + "x" * 200_000))
+
+
+def test_the_presets_are_plain_yaml() -> None:
+    for name in NAMES:
+        assert yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["model"]
