@@ -150,15 +150,20 @@ class _PlainView:
         for run in group.runs:
             if run.status != "queued" and run.stage:
                 self._once(run, "stage", run.stage.name, text=run.stage.name)
+            evals = self._store.evals(run.id)
+            self._evals(run, [e for e in evals if e.when == "before"])
+            self._step(run)
+            self._evals(run, evals)
             for position, message in enumerate(self._store.messages(run.id)):
                 self._once(run, "message", position, text=f"{message.level}: {message.text}")
-            self._step(run)
-            for evaluation in self._store.evals(run.id):
-                what = (evaluation.when, evaluation.step)
-                self._once(run, "eval", *what, text=_held_out(evaluation))
             if run.over:
                 ending = f"{run.status}: {run.error}" if run.error else run.status
                 self._once(run, "status", text=ending)
+
+    def _evals(self, run: Run, evals: list[Eval]) -> None:
+        for evaluation in evals:
+            what = (evaluation.when, evaluation.step)
+            self._once(run, "eval", *what, text=_held_out(evaluation))
 
     def _step(self, run: Run) -> None:
         step, steps = self._store.last_step(run.id), run.config.training.max_steps

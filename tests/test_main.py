@@ -1,0 +1,297 @@
+"""The terminal twin: exit codes, the JSON of the contract, one sentence for bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from playground import __main__ as terminal
+from playground.launcher import Launcher
+from playground.progress import clock, number, view, waiting_for
+from playground.store import RunStore
+from tests import fakes
+from tests.conftest import until, until_over
+from tests.fakes_cli import use_scripts
+
+ROOT = Path(__file__).parent.parent
+Say = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def say(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs a command in this process with scripted workers: (exit code, stdout, stderr)."""
+    use_scripts(monkeypatch.setattr)
+    monkeypatch.setattr(terminal, "interrupt_on_termination", lambda: None)
+    monkeypatch.setenv("PLAYGROUND_HOME", str(home))
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["playground", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            terminal.main()
+        out, err = capsys.readouterr()
+        return int(left.value.code or 0), out, err
+
+    return run
+
+
+def _started(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A terminal of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.fakes_cli", *arguments, "--home", str(home)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+class TestCompare:
+    def test_runs_to_its_end_and_writes_the_contract(self, say: Say, tmp_path: Path) -> None:
+        file = tmp_path / "out.json"
+        code, out, err = say(
+            "compare", "quick", "--set", "dataset=steady", "--set", "max_steps=20",
+            "--title", "[red]mine[/red] ../../x", "--json", file,
+        )  # fmt: skip
+        assert (code, err) == (0, "")
+        result = json.loads(file.read_text())
+        assert result["preset"] == "quick" and result["group"].startswith("g-")
+        assert result["device"]["name"] == "Scripted CPU"
+        fp16, nvfp4 = result["runs"]
+        assert (fp16["requested"], nvfp4["requested"]) == ("fp16", "nvfp4")
+        assert {r["status"] for r in result["runs"]} == {"finished"}
+        assert fp16["steps"] == 20 and fp16["tokens"] == 20 * 480 and fp16["warmup_steps"] == 2
+        assert (fp16["eval_loss_before"], fp16["eval_loss_after"]) == (4.0, 0.6)
+        assert nvfp4["memory"]["weights_mib"] == 4.5 / 8
+        assert nvfp4["coverage"] == {
+            "converted": 28, "skipped": [], "share_of_linear_weights": 0.9,
+        }  # fmt: skip
+        assert result["fair"]["same_batches"] is True
+        assert result["verdict"]["text"] in out
+        assert "[red]mine[/red] ../../x" in out  # as typed, not as colour
+
+    def test_says_what_happens_line_by_line_without_a_terminal(self, say: Say) -> None:
+        _, out, _ = say("compare", "quick", "--set", "dataset=steady", "--set", "max_steps=20")
+        lines = out.splitlines()
+        for line in (
+            "FP16: training",
+            "FP16: held-out loss before training 4.0000, 0% answered exactly",
+            "FP16: info: Scripted run complete.",
+            "FP16: finished",
+            "NVFP4: held-out loss after training 0.6000, 80% answered exactly",
+            "NVFP4: finished",
+        ):
+            assert line in lines
+        assert lines.index("FP16: finished") < lines.index("NVFP4: finished")
+        steps = [line for line in lines if line.startswith("FP16: step 20/20, loss 1.7876")]
+        assert steps == ["FP16: step 20/20, loss 1.7876, 24,000 (emulated) tokens/s"]
+
+    @pytest.mark.parametrize("script", ["raises", "diverges", "killed"])
+    def test_a_run_that_does_not_finish_is_exit_code_1(
+        self, say: Say, tmp_path: Path, script: str
+    ) -> None:
+        file = tmp_path / "out.json"
+        code, out, _ = say("compare", "quick", "--set", f"dataset={script}", "--json", file)
+        assert code == 1
+        runs = json.loads(file.read_text())["runs"]
+        assert all(r["error"] and r["status"] != "finished" for r in runs)
+        assert runs[0]["error"] in out
+
+    def test_run_is_one_precision(self, say: Say, tmp_path: Path) -> None:
+        file = tmp_path / "out.json"
+        settings = ("--set", "dataset=steady", "--set", "max_steps=1", "--json", file)
+        assert say("run", "quick", "--precision", "nvfp4", *settings)[0] == 0
+        assert [r["requested"] for r in json.loads(file.read_text())["runs"]] == ["nvfp4"]
+
+    def test_waits_in_the_queue_while_another_run_is_live(
+        self, say: Say, store: RunStore, launch: Callable[..., Launcher]
+    ) -> None:
+        launcher = launch()
+        other = launcher.start(fakes.preset("steady", steps=60, precisions="fp16"), title="Mine")
+        until(lambda: store.steps(other.run_ids[0]), "the other run's first step")
+        code, out, _ = say("run", "quick", "--set", "dataset=steady", "--set", "max_steps=1")
+        assert code == 0
+        assert f"Another run is live: 'Mine' in FP16 ({other.run_ids[0]})." in out
+        ended = store.get_run(other.run_ids[0])
+        assert ended.status == "finished" and ended.ended_at
+        started = store.list_groups()[0].runs[0].started_at
+        assert started and ended.ended_at <= started
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_ctrl_c_stops_the_run_and_leaves_nothing(
+        self, home: Path, store: RunStore, number: signal.Signals
+    ) -> None:
+        process = _started(home, "compare", "quick", "--set", "dataset=loading")
+
+        def tokenising() -> bool:
+            groups = store.list_groups()
+            stage = groups and groups[0].runs[0].stage
+            return bool(stage) and stage.name == "tokenising"
+
+        until(tokenising, "the run to tokenise")
+        process.send_signal(number)
+        process.send_signal(number)  # an impatient second one changes nothing
+        out, err = process.communicate(timeout=15)
+        assert process.returncode == 130, err
+        assert "Stopping; this takes at most 10 seconds." in out
+        assert "Traceback" not in err
+        runs = store.list_groups()[0].runs
+        assert [run.status for run in runs] == ["stopped", "stopped"]
+        assert not store.live()
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["compare", "quik"], "Preset 'quik' is unknown"),
+            (["compare", "./none.yaml"], "does not exist"),
+            (["compare", "quick", "--set", "max_steps=0"], "max_steps is '0'"),
+            (["compare", "quick", "--set", "max_steps"], "has no value; write"),
+            (["compare", "quick", "--set", "lr=1"], "Setting 'lr' is unknown"),
+            (["compare", "quick", "--set", "precisions=fp16,fp61"], "Precision 'fp61' is unknown"),
+            (["compare", "quick", "--set", "model=tinny"], "tinny"),
+            (["compare", "quick", "--json", "/nowhere/x.json"], "'/nowhere/x.json' cannot be"),
+            (["run", "quick", "--precision", "fp61"], "Precision 'fp61' is unknown"),
+            (["show", "g-1"], "holds no runs"),
+            (["stop", "g-1"], "holds no runs"),
+            (["list", "--json", "/nowhere/x.json"], "cannot be written"),
+        ],
+    )
+    def test_one_sentence_exit_2_and_nothing_created(
+        self, say: Say, home: Path, arguments: list[str], says: str
+    ) -> None:
+        if "dataset=" not in " ".join(arguments) and arguments[0] in ("compare", "run"):
+            arguments = [*arguments, "--set", "dataset=steady"]
+        code, out, err = say(*arguments)
+        assert code == 2 and out == ""
+        assert says in err and "Traceback" not in err
+        assert len(err.splitlines()) == 1
+        assert not home.exists()
+
+    @pytest.mark.parametrize("arguments", [[], ["compare"], ["dance"], ["list", "--limit", "0"]])
+    def test_a_wrong_command_gets_help_not_a_traceback(
+        self, say: Say, home: Path, arguments: list[str]
+    ) -> None:
+        code, out, err = say(*arguments)
+        assert code == 2 and "Traceback" not in out + err and "Usage" in out + err
+        assert not home.exists()
+
+    def test_the_real_catalog_refuses_before_anything_is_created(self, home: Path) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "playground", "compare", "quick", "--set", "dataset=iso-date"],
+            cwd=ROOT,
+            env=os.environ | {"PLAYGROUND_HOME": str(home)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 2 and done.stdout == ""
+        assert "iso-date" in done.stderr and len(done.stderr.splitlines()) == 1
+        assert not home.exists()
+
+
+class TestLookingAtRuns:
+    @pytest.fixture
+    def group_id(self, store: RunStore, launch: Callable[..., Launcher]) -> str:
+        group = launch().start(fakes.preset("steady", steps=3), title="$(touch x) 🦙")
+        return until_over(store, group.id).id
+
+    def test_list_names_them_newest_first(
+        self, say: Say, group_id: str, store: RunStore, tmp_path: Path
+    ) -> None:
+        newer = store.create_group("quick", "newer", [fakes.config()], "1:1.0").id
+        file = tmp_path / "list.json"
+        code, out, _ = say("list", "--json", file)
+        assert code == 0 and "$(touch x) 🦙" in out and group_id in out
+        listed: list[dict[str, Any]] = json.loads(file.read_text())
+        assert [g["id"] for g in listed] == [newer, group_id]
+        assert [r["status"] for r in listed[1]["runs"]] == ["finished", "finished"]
+
+    def test_list_of_an_empty_home_creates_none(self, say: Say, home: Path) -> None:
+        code, out, _ = say("list")
+        assert code == 0 and out.startswith("No runs yet in ")
+        assert not home.exists()
+
+    def test_show_a_group_and_a_run(
+        self, say: Say, group_id: str, store: RunStore, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "show.json"
+        code, out, _ = say("show", group_id, "--json", file)
+        shown = json.loads(file.read_text())
+        assert code == 0 and shown["group"] == group_id and shown["verdict"]["text"] in out
+        run_id = store.get_group(group_id).run_ids[1]
+        code, out, _ = say("show", run_id[:-1], "--json", file)
+        assert code == 0 and json.loads(file.read_text())["id"] == run_id
+        assert "requested" in out and "nvfp4" in out and "info: Scripted run complete." in out
+        code, _, err = say("show", "r-nothing")
+        assert code == 2 and "'r-nothing' is unknown" in err
+
+    def test_stop_of_an_ended_one_says_so(self, say: Say, group_id: str) -> None:
+        code, out, _ = say("stop", group_id)
+        assert code == 0 and out.count("already finished") == 2
+
+    def test_stop_reaches_a_run_of_another_process(
+        self, say: Say, home: Path, store: RunStore, tmp_path: Path
+    ) -> None:
+        process = _started(home, "compare", "quick", "--set", "dataset=loading")
+        until(lambda: store.live() and store.live()[0].pid, "the other's run")
+        group = store.list_groups()[0]
+        file = tmp_path / "stop.json"
+        code, _, _ = say("stop", group.id, "--json", file)
+        assert code == 0
+        assert {r["status"] for r in json.loads(file.read_text())} == {"stopped"}
+        process.communicate(timeout=15)
+        assert process.returncode == 1  # its runs did not finish
+
+    def test_stop_reaches_a_run_whose_terminal_is_gone(
+        self, say: Say, home: Path, store: RunStore
+    ) -> None:
+        process = _started(home, "compare", "quick", "--set", "dataset=loading")
+        until(lambda: store.live() and store.live()[0].stage, "the other's run")
+        process.kill()
+        process.communicate()
+        group = store.list_groups()[0]
+        assert say("stop", group.run_ids[0])[0] == 0
+        assert [run.status for run in store.get_group(group.id).runs] == [
+            "stopped",
+            "interrupted",
+        ]
+
+
+class TestLiveView:
+    def test_a_table_row_for_each_run(self, store: RunStore) -> None:
+        group = store.create_group("quick", "[b]t[/b]", fakes.preset("steady", 40).configs, "1:1.0")
+        first, _ = group.run_ids
+        store.claim_next("1:1.0")
+        events = fakes.steady(group.runs[0].config, folder=Path(), should_stop=lambda: False)
+        store.append(first, *(next(events) for _ in range(14)))
+        console = Console(force_terminal=True, width=160, record=True, file=io.StringIO())
+        drawn = view(store, console)
+        with drawn:
+            drawn.show(store.get_group(group.id))
+        text = console.export_text()
+        assert "[b]t[/b]" in text
+        fp16 = next(line for line in text.splitlines() if "FP16" in line and "10/40" in line)
+        for part in ("training", "2.6229", "4.0000", "24,000 (emulated)", "0:01"):
+            assert part in fp16
+        assert any("NVFP4" in line and "queued" in line and "0/40" in line
+                   for line in text.splitlines())  # fmt: skip
+
+    def test_figures(self) -> None:
+        assert (number(None), number(1234.5, 1), number(float("nan"))) == ("–", "1,234.5", "nan")
+        assert (clock(0.4), clock(61), clock(3599.6)) == ("0:00", "1:01", "60:00")
+
+    def test_nothing_to_wait_for(self, store: RunStore) -> None:
+        group = store.create_group("quick", "t", [fakes.config()], "1:1.0")
+        assert waiting_for(store, group.id) is None
