@@ -22,7 +22,7 @@ from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.compare import RunRecord, group_json, run_json
 from playground.config import PRECISIONS, SettingsError, private
-from playground.launcher import Launcher, interrupt_on_termination
+from playground.launcher import Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, number, view, waiting_for
 from playground.store import Group, Run, RunStore
@@ -139,31 +139,27 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
     resolve_model(preset.config.model)
     resolve_dataset(preset.config.dataset)
     _check_writable(json_file)
-    interrupt_on_termination()
+    told_to_leave = interrupted()
     store = RunStore(home)
     launcher = Launcher(store)
     group = launcher.start(preset, title=title)
     _say(f"Comparison {group.id}")
     if sentence := waiting_for(store, group.id):
         _say(sentence)
-    interrupted = False
-    drawn = view(store, console)
-    while True:
-        try:
-            if interrupted:
-                launcher.stop(group.id)
-            group = follow(store, group.id, drawn)
-            break
-        except KeyboardInterrupt:  # again and again, if need be: it stays until all is gone
-            interrupted = True
-            console.print("Stopping; this takes at most 10 seconds.")
+
+    def heed() -> None:
+        if told_to_leave() and not store.get_group(group.id).stopping:
+            launcher.stop(group.id)  # first, for the terminal to speak to may be gone
+            _say("Stopping; this takes at most 10 seconds.")
+
+    group = follow(store, group.id, view(store, console), heed)
     launcher.close()
     result = _group_json(store, group)
     _print_group(result, group)
     _write_json(json_file, result)
-    if interrupted:
-        raise typer.Exit(130)
-    raise typer.Exit(0 if all(r.status == "finished" for r in group.runs) else 1)
+    if all(r.status == "finished" for r in group.runs):
+        raise typer.Exit(0)
+    raise typer.Exit(130 if told_to_leave() else 1)
 
 
 def _overrides(settings: list[str] | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -231,10 +231,15 @@ class _Worker:
             os.killpg(self.process.pid, number)  # it leads its group, so the group has its pid
 
 
-def interrupt_on_termination() -> None:
-    """A terminal's own SIGTERM and SIGHUP become KeyboardInterrupt, so that its run is stopped."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+def interrupted() -> Callable[[], bool]:
+    """From now on Ctrl-C, SIGTERM and SIGHUP raise nothing; the answer says whether one came.
+
+    An exception could strike again, in the middle of stopping what the first one was meant to stop.
+    """
+    came: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: came.append(number))
+    return lambda: bool(came)
 
 
 def _without_process(run: Run) -> tuple[Outcome, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from statistics import median
 from typing import Protocol
 
@@ -36,14 +37,15 @@ def view(store: RunStore, console: Console) -> View:
     return _LiveView(store, console) if console.is_terminal else _PlainView(store, console)
 
 
-def follow(store: RunStore, group_id: str, drawn: View) -> Group:
+def follow(store: RunStore, group_id: str, drawn: View, each_look: Callable[[], None]) -> Group:
     """Draws until every run has ended and its process is gone.
 
-    Asks the store "anything new?" and redraws only then.
+    Asks the store "anything new?" and redraws only then; ``each_look`` is called every time.
     """
     token = None
     with drawn:
         while True:
+            each_look()
             now = store.change_token(group_id)
             if now != token:
                 token, group = now, store.get_group(group_id)

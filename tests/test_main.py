@@ -31,7 +31,7 @@ Say = Callable[..., tuple[int, str, str]]
 def say(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
     """Runs a command in this process with scripted workers: (exit code, stdout, stderr)."""
     use_scripts(monkeypatch.setattr)
-    monkeypatch.setattr(terminal, "interrupt_on_termination", lambda: None)
+    monkeypatch.setattr(terminal, "interrupted", lambda: lambda: False)  # pytest's own signals
     monkeypatch.setenv("PLAYGROUND_HOME", str(home))
 
     def run(*arguments: object) -> tuple[int, str, str]:

@@ -79,6 +79,11 @@ class Group:
     def over(self) -> bool:
         return all(run.over for run in self.runs)
 
+    @property
+    def stopping(self) -> bool:
+        """Every run has ended or is asked to."""
+        return all(run.over or run.stop_requested for run in self.runs)
+
 
 def to_column(value: Any) -> Any:
     """A value as SQLite keeps it. NaN becomes the text 'nan', which a REAL column leaves alone."""
