@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,10 +41,22 @@ def check_backend(name: str | None, device: torch.device) -> str:
     """The backend to call: ``name`` where a caller insists, else the one chosen for the device.
 
     Raises:
-        ValueError: no such backend.
+        ValueError: no such backend, or it cannot run on the device.
     """
     if name is None:
         return choose_backend(device).name
-    if name != "reference":
-        raise ValueError(f"backend is {name!r}; choose 'reference', or None to have one chosen")
+    if name not in ("reference", "triton"):
+        raise ValueError(
+            f"backend is {name!r}; choose 'reference' or 'triton', or None to have one chosen"
+        )
+    if name == "triton" and device.type != "cuda" and not interpreting():
+        raise ValueError(
+            f"backend is 'triton', but the tensor is on {device.type}; move it to a GPU, or leave "
+            "the backend out"
+        )
     return name
+
+
+def interpreting() -> bool:
+    """Whether Triton's kernels run in its interpreter, on the CPU: for tests, never by default."""
+    return os.environ.get("TRITON_INTERPRET") == "1"

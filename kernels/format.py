@@ -104,3 +104,13 @@ def check_input(x: torch.Tensor, block: int = SCALE_BLOCK) -> None:
             f"K is {k}, but blocks are {block} wide and K must be a multiple of {block}; pad the "
             f"last dimension with zeros to {-(-k // block) * block}, or leave this layer in 16 bits"
         )
+
+
+def check_matrix(x: torch.Tensor) -> None:
+    """Refuses what has not two dimensions.
+
+    Raises:
+        ValueError: with how many there are, and how to make them two.
+    """
+    if x.dim() != 2:
+        raise ValueError(f"x has {x.dim()} dimensions; pass a matrix, x.reshape(-1, x.shape[-1])")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import torch
 
 from .dispatch import check_backend
-from .format import NVFP4Tensor
+from .format import INPUT_DTYPES, NVFP4Tensor, check_input, check_matrix
 from .reference import (
     Rounding,
+    check_options,
     dequantize_nvfp4_reference,
     matmul_nvfp4_reference,
     quantize_nvfp4_reference,
 )
-from .scales import ScaleRule, Scaling
+from .rounding import seed_tensor
+from .scales import ScaleRule, Scaling, given_scale
 
 
 def quantize_nvfp4(
@@ -31,27 +33,41 @@ def quantize_nvfp4(
     Args and errors as ``quantize_nvfp4_reference``. ``backend`` None takes what ``choose_backend``
     says; every backend returns the same bytes.
     """
-    check_backend(backend, x.device)
-    return quantize_nvfp4_reference(
+    options = dict(scaling=scaling, scale_rule=scale_rule)
+    if check_backend(backend, x.device) == "reference":
+        return quantize_nvfp4_reference(
+            x, tensor_scale=tensor_scale, rounding=rounding, seed=seed, offset=offset, **options
+        )
+    from .quantize import quantize_nvfp4_triton
+
+    check_input(x)
+    check_matrix(x)
+    check_options(scaling, scale_rule, rounding, seed, offset)
+    parts = quantize_nvfp4_triton(
         x,
-        tensor_scale=tensor_scale,
-        scaling=scaling,
-        scale_rule=scale_rule,
-        rounding=rounding,
-        seed=seed,
+        tensor_scale=None if tensor_scale is None else given_scale(tensor_scale, x.device),
+        seed=None if seed is None else seed_tensor(seed, x.device),
         offset=offset,
+        **options,
     )
+    return NVFP4Tensor(*parts, tuple(x.shape))
 
 
-def dequantize_nvfp4(q: NVFP4Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+def dequantize_nvfp4(
+    q: NVFP4Tensor, dtype: torch.dtype = torch.float32, *, backend: str | None = None
+) -> torch.Tensor:
     """The (M, K) values of a packed tensor, computed in fp32 and rounded once to ``dtype``.
 
     Raises:
         ValueError: ``dtype`` is not fp32, bf16 or fp16.
     """
-    if dtype not in (torch.float32, torch.bfloat16, torch.float16):
+    if dtype not in INPUT_DTYPES:
         raise ValueError(f"dtype is {dtype}; decode to float32, bfloat16 or float16")
-    return dequantize_nvfp4_reference(q, dtype)
+    if check_backend(backend, q.device) == "reference":
+        return dequantize_nvfp4_reference(q, dtype)
+    from .dequantize import dequantize_nvfp4_triton
+
+    return dequantize_nvfp4_triton(q, dtype)
 
 
 def matmul_nvfp4(

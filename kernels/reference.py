@@ -26,14 +26,15 @@ from typing import Literal, get_args
 
 import torch
 
-from .format import E2M1_VALUES, SCALE_BLOCK, NVFP4Tensor, check_input
+from .format import E2M1_VALUES, SCALE_BLOCK, NVFP4Tensor, check_input, check_matrix
 from .rounding import random_bytes, round_e2m1, round_e2m1_stochastic, stream_key
 from .scales import ScaleRule, Scaling, block_scales_of, divide_by_scales, tensor_scale_of
 
 Rounding = Literal["nearest", "stochastic"]
 
-CHUNK_VALUES = 1 << 18
-"""Values to a chunk: two or three fp32 copies of it fit the second-level cache."""
+CHUNK_VALUES = 1 << 20
+"""Values to a chunk: a few fp32 copies of it fit a last-level cache, and passes over it outweigh
+the cost of starting them."""
 
 
 def quantize_nvfp4_reference(
@@ -66,8 +67,7 @@ def quantize_nvfp4_reference(
             unknown option, a seed missing or without use.
     """
     check_input(x)
-    if x.dim() != 2:
-        raise ValueError(f"x has {x.dim()} dimensions; pass a matrix, x.reshape(-1, x.shape[-1])")
+    check_matrix(x)
     check_options(scaling, scale_rule, rounding, seed, offset)
     m, k = x.shape
     scale = tensor_scale_of(x, tensor_scale, scale_rule)

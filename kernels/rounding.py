@@ -101,6 +101,11 @@ def stream_key(seed: int) -> tuple[int, int]:
     return _signed(low), _signed(high)
 
 
+def seed_tensor(seed: int, device: torch.device | str) -> torch.Tensor:
+    """The seed as kernels take it: (1,) int64, so that another seed needs no other kernel."""
+    return torch.full((1,), seed - (seed >> 63 << 64), dtype=torch.int64, device=device)
+
+
 # "lowbias32", a published 32-bit mixer found by search for its low bias
 # (C. Wellons, Prospecting for Hash Functions, 2018).
 _MIX_1, _MIX_2 = 0x7FEB352D, 0x846CA68B

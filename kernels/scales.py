@@ -47,7 +47,7 @@ def tensor_scale_of(
             "they arise, or leave this layer in 16 bits"
         )
     if given is not None:
-        return _given_scale(given, x.device)
+        return given_scale(given, x.device)
     scale = amax / (scale_bound(scale_rule) * E2M1_MAX)
     return torch.where(scale > 0, scale, torch.ones_like(scale))
 
@@ -61,7 +61,12 @@ def scale_bound(scale_rule: ScaleRule) -> float:
     return 256.0 if scale_rule == "four_over_six" else E4M3_MAX
 
 
-def _given_scale(given: torch.Tensor | float, device: torch.device) -> torch.Tensor:
+def given_scale(given: torch.Tensor | float, device: torch.device) -> torch.Tensor:
+    """A caller's tensor scale as a () fp32 tensor of its own.
+
+    Raises:
+        ValueError: it is not one finite number above 0.
+    """
     scale = torch.as_tensor(given, dtype=torch.float32, device=device).detach().clone()
     if scale.dim() or not 0 < float(scale) <= FLT_MAX:
         raise ValueError(f"tensor_scale is {given!r}; pass one finite number above 0")

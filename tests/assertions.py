@@ -9,14 +9,15 @@ from kernels import NVFP4Tensor
 
 def codes_equal(got: torch.Tensor, want: torch.Tensor, what: str = "codes") -> None:
     """Bit for bit; on failure says how many bytes differ and where the first is."""
-    got, want = got.view(torch.uint8), want.view(torch.uint8)
     assert got.shape == want.shape, f"{what}: shape {tuple(got.shape)}, wanted {tuple(want.shape)}"
+    size = max(want.element_size(), 1)
+    got, want = (t.contiguous().view(-1).view(torch.uint8) for t in (got, want))
     differ = (got != want).nonzero()
     if len(differ):
-        first = tuple(differ[0].tolist())
+        first = int(differ[0])
         raise AssertionError(
-            f"{what}: {len(differ)} of {want.numel()} bytes differ, first at {first}: "
-            f"{int(got[first]):#04x}, wanted {int(want[first]):#04x}"
+            f"{what}: {len(differ)} of {want.numel()} bytes differ, first in element "
+            f"{first // size}: {int(got[first]):#04x}, wanted {int(want[first]):#04x}"
         )
 
 
@@ -39,7 +40,7 @@ def packed_equal(got: NVFP4Tensor, want: NVFP4Tensor, what: str = "tensor") -> N
 def bits_equal(got: torch.Tensor, want: torch.Tensor, what: str = "values") -> None:
     """Same dtype, shape and bits, the signs of zeros included."""
     assert got.dtype == want.dtype, f"{what}: {got.dtype}, wanted {want.dtype}"
-    codes_equal(got.contiguous(), want.contiguous(), what)
+    codes_equal(got, want, what)
 
 
 def relative_mse(got: torch.Tensor, exact: torch.Tensor) -> float:

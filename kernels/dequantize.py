@@ -1,0 +1,101 @@
+"""Decoding NVFP4 in Triton: codes and scales to fp32, bf16 or fp16, as stored or transposed.
+
+A decoded value is exact in fp32 up to the last product, with the tensor scale, and is rounded to
+the wanted type once after it: the same bits as ``reference.py``. The transpose is written from the
+same codes, so the backward pass needs no second packed copy of a weight.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from .codec import e2m1_value, e4m3_value
+from .format import NVFP4Tensor
+
+BLOCK_M, BLOCK_K, NUM_WARPS = 64, 64, 4
+
+
+@triton.jit
+def decode_tile(codes, scales, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
+    """Values over the tensor scale, exact in fp32, bf16 and fp16 alike: at most 6 significant bits.
+
+    Args:
+        codes: (BLOCK_M, BLOCK_K // 2) uint8.
+        scales: (BLOCK_M, BLOCK_K // 16) uint8.
+    Returns:
+        (BLOCK_M, BLOCK_K) fp32.
+    """
+    byte = codes.to(tl.int32)
+    value = tl.reshape(tl.join(e2m1_value(byte), e2m1_value(byte >> 4)), (BLOCK_M, BLOCK_K))
+    scale = e4m3_value(scales.to(tl.int32))
+    wide = tl.broadcast_to(scale[:, :, None], (BLOCK_M, BLOCK_K // 16, 16))
+    return value * tl.reshape(wide, (BLOCK_M, BLOCK_K))
+
+
+@triton.jit
+def round_to_bf16(x):
+    """fp32 -> bf16, ties to even, in integers: the interpreter's cast truncates. NaN stays NaN."""
+    bits = x.to(tl.int32, bitcast=True)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    rounded = tl.where(x == x, rounded, 0x7FC0)
+    return rounded.to(tl.int16).to(tl.bfloat16, bitcast=True)
+
+
+@triton.jit
+def _dequantize_nvfp4_kernel(
+    codes_ptr,
+    scales_ptr,
+    tensor_scale_ptr,
+    out_ptr,
+    M,
+    K,
+    stride_m,
+    stride_k,
+    BLOCK_M: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
+    rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    halves = tl.program_id(1).to(tl.int64) * (BLOCK_K // 2) + tl.arange(0, BLOCK_K // 2)
+    blocks = tl.program_id(1).to(tl.int64) * (BLOCK_K // 16) + tl.arange(0, BLOCK_K // 16)
+    columns = tl.program_id(1).to(tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
+    row_fits = (rows < M)[:, None]
+
+    code_fits = row_fits & (halves < K // 2)[None, :]
+    codes = tl.load(codes_ptr + rows[:, None] * (K // 2) + halves[None, :], mask=code_fits, other=0)
+    scale_fits = row_fits & (blocks < K // 16)[None, :]
+    scales = tl.load(
+        scales_ptr + rows[:, None] * (K // 16) + blocks[None, :], mask=scale_fits, other=0
+    )
+    value = decode_tile(codes, scales, BLOCK_M, BLOCK_K) * tl.load(tensor_scale_ptr)
+
+    at = out_ptr + rows[:, None] * stride_m + columns[None, :] * stride_k
+    if out_ptr.dtype.element_ty == tl.bfloat16:
+        value = round_to_bf16(value)
+    tl.store(at, value.to(out_ptr.dtype.element_ty), mask=row_fits & (columns < K)[None, :])
+
+
+def dequantize_nvfp4_triton(
+    q: NVFP4Tensor, dtype: torch.dtype = torch.float32, *, transpose: bool = False
+) -> torch.Tensor:
+    """The (M, K) values of a packed tensor, or with ``transpose`` the (K, M) ones, contiguous."""
+    m, k = q.shape
+    out = torch.empty((k, m) if transpose else (m, k), dtype=dtype, device=q.device)
+    if out.numel() == 0:
+        return out
+    strides = reversed(out.stride()) if transpose else out.stride()
+    _dequantize_nvfp4_kernel[(triton.cdiv(m, BLOCK_M), triton.cdiv(k, BLOCK_K))](
+        q.codes,
+        q.block_scales.view(torch.uint8),
+        q.tensor_scale,
+        out,
+        m,
+        k,
+        *strides,
+        BLOCK_M=BLOCK_M,
+        BLOCK_K=BLOCK_K,
+        num_warps=NUM_WARPS,
+        enable_fp_fusion=False,
+    )
+    return out
