@@ -48,6 +48,7 @@ Home = Annotated[
     typer.Option("--home", envvar="PLAYGROUND_HOME", help="Folder of runs and their database."),
 ]
 RunOrGroup = Annotated[str, typer.Argument(metavar="ID", help="A run or group, or its start.")]
+_STOPPED_WITHIN_S = 15
 DEFAULT_HOME = Path("~/.fp4-playground")
 
 
@@ -124,7 +125,11 @@ def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
     before = {i: store.get_run(i) for i in ids}
     launcher = Launcher(store)  # takes over a run whose server is gone
     launcher.stop(found.id)
+    deadline = time.monotonic() + _STOPPED_WITHIN_S
     while any(not r.over or r.pid for r in map(store.get_run, ids)):
+        if time.monotonic() > deadline:  # the process that watches it may be suspended
+            _say(f"{found.id} was asked to stop, but the process that watches it does not act.")
+            raise typer.Exit(1)
         time.sleep(0.1)
     launcher.close()
     runs = [store.get_run(i) for i in ids]

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from playground.processes import ProcessId
 from playground.store import Group, Run, RunStore
 
 POLL_S = 0.1
+IDLE_S = 0.5
 TERM_AFTER_S = 5.0  # from Stop, or from a run's last word, until its process gets SIGTERM
 KILL_AFTER_S = 7.0  # ... and SIGKILL; with a second for dying it is all gone within 10 s
 _ROOT = Path(__file__).parent.parent
@@ -140,23 +142,27 @@ class Launcher:
 
     def _supervise(self) -> None:
         while not self._closing:
+            pause = IDLE_S
             try:
-                self._tick()
+                pause = self._tick()
             except Exception:  # a full disk, say: the next tick may succeed, and the page must live
                 log.exception("The launcher could not do its round; it will try again.")
-                time.sleep(1)
-            self._wake.wait(POLL_S)
+            self._wake.wait(pause)
             self._wake.clear()
         self._store.close()
 
-    def _tick(self) -> None:
+    def _tick(self) -> float:
+        """One round; returns the seconds until the next."""
         with self._lock:
             for worker in list(self._workers.values()):
                 self._watch(worker)
-            if not self._workers:
-                self.recover()
-            if not self._workers and (run := self._store.claim_next(self.owner)):
+            if self._workers:
+                return POLL_S
+            self.recover()
+            waiting = any(run.owner == self.owner for run in self._store.live())
+            if waiting and not self._workers and (run := self._store.claim_next(self.owner)):
                 self._spawn(run)
+            return POLL_S if waiting or self._workers else IDLE_S
 
     def _spawn(self, run: Run) -> None:
         folder = self._store.run_folder(run.id)
@@ -228,7 +234,8 @@ class _Worker:
     def _signal(self, number: signal.Signals) -> None:
         if number not in self.signals and self.process.is_alive():
             self.signals.append(number)
-            os.killpg(self.process.pid, number)  # it leads its group, so the group has its pid
+            with suppress(ProcessLookupError):  # it went just now
+                os.killpg(self.process.pid, number)  # it leads its group, so the group has its pid
 
 
 def interrupted() -> Callable[[], bool]:
