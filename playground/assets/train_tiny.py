@@ -166,10 +166,12 @@ def weighted_loss(model: LlamaForCausalLM, ids: Tensor, weights: Tensor) -> Tens
 
 
 @torch.no_grad()
-def evaluate(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> tuple[float, float]:
+def evaluate(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, *, count: int = 512
+) -> tuple[float, float]:
     """Loss in nats over the answers of held-out chats, and the share of answers wholly right."""
-    documents = [encode(tokenizer, chat) for chat in itertools.islice(chats(EVAL_SEED), 512)]
-    total, count, right = 0.0, 0, []
+    documents = [encode(tokenizer, chat) for chat in itertools.islice(chats(EVAL_SEED), count)]
+    total, tokens, right = 0.0, 0, []
     for start in range(0, len(documents), 64):
         part = documents[start : start + 64]
         ids, _ = collate(part, tokenizer.pad_token_id)
@@ -179,9 +181,9 @@ def evaluate(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> tup
             length = len(document.ids)
             target, guess = ids[row, 1:length], logits[row, : length - 1]
             total += F.cross_entropy(guess[mask], target[mask], reduction="sum").item()
-            count += int(mask.sum())
+            tokens += int(mask.sum())
             right += [all(run) for run in _runs(guess.argmax(-1) == target, mask)]
-    return total / count, sum(right) / len(right)
+    return total / tokens, sum(right) / len(right)
 
 
 def _runs(correct: Tensor, mask: Tensor) -> Iterator[list[bool]]:
@@ -242,10 +244,10 @@ def train(folder: Path, *, steps: int, tokens: int, eval_every: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--tokens", type=int, default=4096, help="tokens in a batch, about")
-    parser.add_argument("--eval-every", type=int, default=250)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=2500)
+    parser.add_argument("--tokens", type=int, default=2048, help="tokens in a batch, about")
+    parser.add_argument("--eval-every", type=int, default=125)
+    parser.add_argument("--threads", type=int, default=1)
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     train(chosen.folder, steps=chosen.steps, tokens=chosen.tokens, eval_every=chosen.eval_every)
