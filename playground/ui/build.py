@@ -69,5 +69,5 @@ def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
         pwa=False,
         allowed_paths=[],
         blocked_paths=[str(home)],
-        show_error=True,
+        show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )

@@ -12,6 +12,7 @@ let hoverX = null; // x of the crosshair, snapped to a point that exists
 let drag = null; // {from, to} while a range is being dragged
 let logLoss = false;
 let legendFor = ""; // the arms that the legend shows
+let finer = null; // {range, panels}: every step inside the zoom, where the payload has them thinned
 const hidden = new Set(); // arms switched off in the legend
 let plots = []; // one per panel: {panel, figure, svg, tip, scale}
 
@@ -78,7 +79,8 @@ function nearest(xs, x) {
 // Scales.
 
 function shown(panel) {
-  return panel.lines.filter((line) => !hidden.has(line.arm));
+  const lines = finer?.range === zoom && zoom ? finer.panels[panel.key] : panel.lines;
+  return lines.filter((line) => !hidden.has(line.arm));
 }
 
 function xDomain() {
@@ -301,6 +303,23 @@ function setZoom(range) {
   root.dataset.zoom = zoom ? zoom.map((v) => v.toFixed(2)).join(",") : "";
   root.querySelector(".reset").hidden = !zoom;
   redraw();
+  refine();
+}
+
+// A long run comes thinned. Where a person zooms in, the steps in between are asked for.
+async function refine() {
+  if (!zoom || !data.thinned) return;
+  const range = zoom;
+  let panels;
+  try {
+    panels = await server.detail([data.group, Math.floor(range[0]), Math.ceil(range[1])]);
+  } catch {
+    return; // the server is away, and Gradio says so; the thinned line stays
+  }
+  if (zoom !== range || !data.panels.every(({ key }) => panels[key])) return;
+  finer = { range, panels };
+  root.dataset.finer = panels.loss.map((line) => line.x.length).join(",");
+  redraw();
 }
 
 function snap(x) {
@@ -454,6 +473,7 @@ function receive() {
   if (!plots.length) build();
   if (another) {
     zoom = null;
+    finer = null;
     hoverX = null;
     hidden.clear();
     root.dataset.zoom = "";
@@ -465,6 +485,7 @@ function receive() {
   });
   if (legendFor !== JSON.stringify(data.arms)) legend(); // rebuilding it would take the focus away
   redraw();
+  if (zoom && data.panels[0].lines.some((l) => l.live && l.x.at(-1) <= zoom[1])) refine();
   root.dataset.points = data.panels[0].lines.map((line) => line.x.length).join(",");
   root.dataset.draws = String(1 + Number(root.dataset.draws ?? 0));
 }

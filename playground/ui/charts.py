@@ -17,6 +17,7 @@ import gradio as gr
 
 from playground.compare import RunRecord, curve
 from playground.config import PRECISIONS
+from playground.store import RunStore
 from playground.ui import figures, text
 
 MAX_POINTS = 600
@@ -40,7 +41,20 @@ def payload(group_id: str, records: Sequence[RunRecord]) -> dict[str, Any]:
             {"id": r.id, "label": r.label, "how": r.facts.how, "colour": colour(r)} for r in records
         ],
         "panels": [_panel(key, records) for key in FROM_ZERO],
+        "thinned": any(r.steps and r.steps[-1].step > len(r.steps) for r in records),
     }
+
+
+def detail(store: RunStore, group_id: str, first: int, last: int) -> dict[str, Any]:
+    """The lines of every panel from step ``first`` to ``last``, thinned only beyond MAX_POINTS."""
+    lines: dict[str, list[Any]] = {key: [] for key in FROM_ZERO}
+    for run in store.get_group(group_id).runs:
+        steps = [s for s in store.steps(run.id, after_step=max(first - 2, 0)) if s.step <= last + 1]
+        kept = steps[:: math.ceil(len(steps) / MAX_POINTS) or 1]
+        record = RunRecord(run.id, run.config, run.status, run.error, run.facts, kept, [])
+        for key in lines:
+            lines[key].append(_line(record, key))
+    return lines
 
 
 def colour(record: RunRecord) -> str:
@@ -100,8 +114,14 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def charts() -> gr.HTML:
+def charts(store: RunStore) -> gr.HTML:
     """The component. Give it a ``payload``, or None for no charts at all."""
+
+    def ask_detail(asked: list[Any]) -> dict[str, Any]:
+        group_id, first, last = asked  # from a browser: checked, not believed
+        return detail(store, str(group_id), int(first), int(last))
+
+    ask_detail.__name__ = "detail"  # what charts.js calls
     # Written into the script: Gradio may run it before the component's other properties arrive.
     words = f"const words = {json.dumps(text.CHARTS)};\n"
     drawing = (Path(__file__).parent / "charts.js").read_text(encoding="utf-8")
@@ -110,6 +130,7 @@ def charts() -> gr.HTML:
         # The template never mentions the value: Gradio then leaves our drawing alone.
         html_template='<div class="charts"></div>',
         js_on_load=words + drawing,
+        server_functions=[ask_detail],
         apply_default_css=False,
         elem_id="charts",
     )

@@ -103,7 +103,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
                 notice = gr.HTML("", elem_id="notice", apply_default_css=False)
                 go = gr.Button(text.START, variant="primary", elem_id="start")
         with gr.Column(elem_id="results"):
-            page = _results()
+            page = _results(store)
 
     def fill(preset: Preset) -> list[Any]:
         return [_based(preset), preset.name, *form.values(preset).values(), ""]
@@ -167,7 +167,7 @@ def _based(preset: Preset) -> str:
     return f'<h3>{text.FORM_HEADING}</h3><p class="based">{escape(said)}</p>'
 
 
-def _results() -> Page:
+def _results(store: RunStore) -> Page:
     with gr.Row(elem_id="title-row"):
         heading = gr.HTML("", elem_id="heading", apply_default_css=False)
         stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
@@ -175,7 +175,7 @@ def _results() -> Page:
         with gr.Column(elem_classes="sheet"):
             progress = gr.HTML("", elem_id="progress", apply_default_css=False)
         with gr.Column(elem_classes="sheet"):
-            drawn = charts.charts()
+            drawn = charts.charts(store)
         with gr.Column(elem_classes="sheet"):
             outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
         with gr.Accordion(text.DETAILS, open=False, elem_classes="sheet fold", elem_id="details"):

@@ -23,7 +23,7 @@ def _precision(name: str | None) -> str:
 
 
 def _change(before: str, after: str) -> str:
-    return f"{before} → {after}"
+    return text.EM_DASH if before == after == text.EM_DASH else f"{before} → {after}"
 
 
 def _train(r: RunRecord) -> str:

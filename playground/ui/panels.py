@@ -152,7 +152,8 @@ def outcome(scene: Scene) -> str:
     kind = "live" if scene.live else "done"
     return (
         f'<section class="verdict is-{kind}" aria-label="{text.VERDICT}"><h3>{text.VERDICT}</h3>'
-        f'<p class="verdict-text">{escape(found.text)}</p>{_tiles(scene, found)}</section>'
+        f'<p class="verdict-text" aria-live="polite">{escape(found.text)}</p>'
+        f"{_tiles(scene, found)}</section>"
     )
 
 

@@ -66,6 +66,14 @@ def test_five_thousand_steps_stay_small_and_keep_the_beginning(long_run) -> None
     assert len(json.dumps(sent)) < 200_000
 
 
+def test_the_steps_inside_a_zoom_are_all_there(long_run) -> None:
+    store, group_id = long_run
+    near = charts.detail(store, group_id, 10, 20)
+    assert near["loss"][0]["x"] == list(range(9, 22))
+    far = charts.detail(store, group_id, 0, 5000)
+    assert len(far["memory_mib"][1]["x"]) <= charts.MAX_POINTS
+
+
 def test_a_page_is_redrawn_only_when_something_changed(tmp_path) -> None:
     store = RunStore(tmp_path)
     group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")

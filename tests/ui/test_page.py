@@ -180,6 +180,23 @@ def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:
     assert page.locator(".charts").get_attribute("data-zoom") == ""
 
 
+def test_zooming_into_a_long_run_shows_every_step(served: Served, visit) -> None:
+    page = visit(served.url)
+    field(page, "max_steps").fill("2000")
+    page.get_by_text("NVFP4", exact=True).last.click()  # one arm is enough
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    assert points(page)[0] < 600
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    for _ in range(7):
+        plot.press("+")
+    page.wait_for_function("Number(document.querySelector('.charts').dataset.finer) > 12")
+    first, last = (float(v) for v in page.locator(".charts").get_attribute("data-zoom").split(","))
+    drawn = int(page.locator(".charts").get_attribute("data-finer"))
+    assert last - first < 20 and drawn >= int(last - first)
+
+
 def test_nothing_is_redrawn_while_nothing_changes(served: Served, visit) -> None:
     served.hold_at(8)
     page = visit(served.url)

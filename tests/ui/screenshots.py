@@ -1,0 +1,127 @@
+"""Pictures of the page to look at: ``python -m tests.ui.screenshots FOLDER [--real]``.
+
+Each state at 1400 and 390 pixels, light and dark, over scripted runs; ``--real`` trains ``quick``
+instead and takes the one picture that the README shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from playground import hardware
+from playground.launcher import Launcher
+from playground.store import RunStore
+from playground.ui import build_app, launch
+from tests import browser_setup
+from tests.ui.conftest import FLAGS, free_port
+
+SIZES = {"1400": (1400, 1000), "390": (390, 844)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--real", action="store_true")
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    worker = "playground.worker" if asked.real else "tests.ui.scripted_worker"
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        store = RunStore(Path(home))
+        launcher = Launcher(store, worker_module=worker)
+        app = build_app(store, launcher, hardware.detect())
+        port = free_port()
+        launch(app, "127.0.0.1", port, store.home)
+        browser = playwright.chromium.launch(executable_path=browser_setup.find(), args=FLAGS)
+        url = f"http://127.0.0.1:{port}"
+        (real if asked.real else scripted)(browser, url, asked.folder, store.home)
+        browser.close()
+        app.close(verbose=False)
+        launcher.close()
+
+
+def opened(browser: Any, url: str, size: str, dark: bool) -> Page:
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+    )
+    page = context.new_page()
+    page.goto(url)
+    page.get_by_role("button", name="Start comparison").wait_for()
+    page.locator("#heading :is(.heading, .empty)").wait_for()
+    return page
+
+
+def each(browser: Any, url: str, folder: Path, name: str, prepare: Any = None) -> None:
+    """The same state in every size and colour."""
+    for size in SIZES:
+        for dark in (False, True):
+            page = opened(browser, url, size, dark)
+            if prepare:
+                prepare(page)
+            page.evaluate("new Promise(requestAnimationFrame)")
+            path = folder / f"{name}-{size}-{'dark' if dark else 'light'}.png"
+            page.screenshot(path=path, full_page=True)
+            page.context.close()
+
+
+def unfold(page: Page) -> None:
+    for name in ("Details and proof", "What was converted", "Log ▼", "Advanced settings"):
+        page.get_by_role("button", name=name).click()
+    page.locator("table.facts").wait_for()
+
+
+def wrong(page: Page) -> None:
+    page.locator("#field-learning_rate textarea, #field-learning_rate input").fill("0,0002")
+    page.get_by_role("button", name="Start comparison").click()
+    page.get_by_role("alert").wait_for()
+
+
+def hover(page: Page) -> None:
+    page.locator(".charts .plot").first.wait_for()
+    box = page.locator(".plot-loss svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] / 2)
+
+
+def to_history(page: Page) -> None:
+    page.get_by_role("tab", name="History").click()
+    page.locator(".past a").first.wait_for()
+
+
+def scripted(browser: Any, url: str, folder: Path, home: Path) -> None:
+    each(browser, url, folder, "idle")
+    each(browser, url, folder, "error", wrong)
+    (home / "gate").write_text("34")
+    page = opened(browser, url, "1400", False)
+    page.get_by_role("button", name="Start quick").click()
+    ready = "() => (document.querySelector('.charts')?.dataset.points ?? '').startsWith('34')"
+    page.wait_for_function(ready)
+    each(browser, url, folder, "running", hover)
+    (home / "gate").write_text("60")
+    expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=60_000)
+    each(browser, url, folder, "finished", hover)
+    each(browser, url, folder, "unfolded", unfold)
+    (home / "script.json").write_text('{"nan_at": [31], "diverge_at": 31, "skipped_at": [9]}')
+    page.locator("#field-title").locator("input, textarea").fill("NaN at step 31 " + "x" * 90)
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name).check()
+    page.get_by_role("button", name="Start comparison").click()
+    expect(page.locator("#heading .chip")).to_have_text("diverged", timeout=60_000)
+    each(browser, url, folder, "diverged")
+    each(browser, url, folder, "history", to_history)
+
+
+def real(browser: Any, url: str, folder: Path, home: Path) -> None:
+    page = opened(browser, url, "1400", False)
+    page.get_by_role("button", name="Start quick").click()
+    expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=600_000)
+    hover(page)
+    page.screenshot(path=folder / "screenshot.png", full_page=True)
+
+
+if __name__ == "__main__":
+    main()
