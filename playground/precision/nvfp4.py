@@ -70,14 +70,10 @@ class NVFP4Linear(FrozenLinear):
         return round_to(round_to(dy, "bf16") @ self.decoded_weight(), "bf16").to(dy.dtype)
 
     def _quantized(self, x: Tensor) -> Tensor:
-        rows = x.reshape(-1, self.in_features).float()
-        if not torch.isfinite(rows.abs().amax()):
+        if not all(torch.isfinite(end) for end in torch.aminmax(x)):
             # One NaN takes the tensor's scale with it, on hardware as here; the loss will say so.
             return torch.full_like(x, torch.nan, dtype=torch.float32)
-        values = fake_quantize_nvfp4(
-            rows, scaling="1d", scale_rule=self.activation_scale_rule, rounding="nearest", seed=None
-        )
-        return values.view(x.shape)
+        return fake_quantize_nvfp4(x.float(), scale_rule=self.activation_scale_rule)
 
     def _apply(self, fn, recurse=True):  # type: ignore[no-untyped-def]
         super()._apply(fn, recurse)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 
 from playground.catalog.models import ModelEntry
 from playground.config import RunConfig, SettingsError
@@ -17,11 +15,17 @@ from playground.precision.convert import convert
 from playground.precision.recipe import Recipe
 
 
-@dataclass
-class Base:
+class Checkpoint(NamedTuple):
+    """A causal language model as it was published, and its tokenizer, with a padding token."""
+
+    model: Any
+    tokenizer: Any
+
+
+class Base(NamedTuple):
     """A frozen base model in its precision, before any adapter."""
 
-    model: nn.Module
+    model: Any
     tokenizer: Any
     coverage: Coverage
 
@@ -34,12 +38,30 @@ def load_base(
     *,
     check: Callable[[], None] = lambda: None,
 ) -> Base:
-    """Loads a causal language model and its tokenizer, and converts its Linears.
-
-    Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
+    """Loads a model and puts it into a precision, on ``device``.
 
     Args:
         check: called between the parts of the work; raises to give up.
+    Raises:
+        SettingsError: as ``load_checkpoint`` and ``convert``.
+    """
+    compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
+    model, tokenizer = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
+    coverage = convert(model, recipe, device, check=check)
+    return Base(model.to(device), tokenizer, coverage)
+
+
+def load_checkpoint(
+    entry: ModelEntry,
+    max_seq_len: int,
+    dtype: torch.dtype,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> Checkpoint:
+    """Loads a causal language model in floats, on the CPU, and its tokenizer.
+
+    Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
+
     Raises:
         SettingsError: it cannot be found or reached, has no safe weights, is already quantised, or
             reads shorter sequences than ``max_seq_len``.
@@ -47,18 +69,17 @@ def load_base(
     where = _source(entry)
     tokenizer, model_config = _load(entry, "tokenizer", where), _load(entry, "config", where)
     _refuse_quantised(entry, model_config)
-    _refuse_too_long(entry, model_config, config.data.max_seq_len)
+    _refuse_too_long(entry, model_config, max_seq_len)
     check()
-    compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
-    model = _load(entry, "model", where | {"dtype": compute, "use_safetensors": True})
+    # The configuration is handed over, because reading it from a GGUF file again takes seconds.
+    options = {"dtype": dtype, "use_safetensors": True, "config": model_config}
+    model = _load(entry, "model", where | options)
     check()
+    model.config.use_cache = False
     if tokenizer.pad_token_id is None:
         # Only the mask and the labels, which go by position, decide what padding is.
         tokenizer.pad_token = tokenizer.eos_token
-    coverage = convert(model, recipe, device, check=check)
-    model.to(device)
-    model.config.use_cache = False
-    return Base(model, tokenizer, coverage)
+    return Checkpoint(model, tokenizer)
 
 
 def _source(entry: ModelEntry) -> dict[str, Any]:

@@ -1,0 +1,116 @@
+"""One training step of SmolLM2-135M in each precision, as ratios to FP16 within one run.
+
+    python -m benchmarks.bench_step [--steps 5] [--tokens 512] [precision ...]
+
+Every precision gets a copy of the same model and the same batch, and they take turns, so that
+whatever else the machine does falls on all of them alike. On a CPU all are emulated: the ratio says
+what the emulation costs, nothing about the format's speed on hardware.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import statistics
+from typing import NamedTuple
+
+import torch
+
+from playground import hardware
+from playground.catalog import resolve_model
+from playground.config import parse_config
+from playground.data.batches import MicroBatch, collate
+from playground.data.tokenise import Example
+from playground.precision.convert import convert
+from playground.precision.registry import PRECISION_RECIPES
+from playground.presets import defaults
+from playground.training.adapter import add_adapter, trainable
+from playground.training.environment import compute_device, pin_numerics
+from playground.training.loss import summed_loss
+from playground.training.meters import StepTimer
+from playground.training.model import load_checkpoint
+from playground.training.optimise import Optimiser
+
+BASE = "fp16"
+ROWS = 4
+
+
+class Arm(NamedTuple):
+    """One precision's model, ready to step."""
+
+    model: torch.nn.Module
+    optimiser: Optimiser
+    times_ms: list[float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("precisions", nargs="*", default=["fp16", "nvfp4"])
+    parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--steps", type=int, default=5, help="timed steps of each precision")
+    parser.add_argument("--tokens", type=int, default=512, help="tokens of a step, in four rows")
+    given = parser.parse_args()
+    names = list(dict.fromkeys([BASE, *given.precisions]))
+    device, detected = compute_device(hardware.detect())
+    pin_numerics(0)
+    arms = make_arms(names, given.model, device)
+    batch = random_batch(given.tokens)
+    timer = StepTimer(device)
+    # One warm-up round: after it allocators and thread pools are as they stay.
+    for number in range(1 + given.steps):
+        for arm in arms.values():
+            with timer():
+                arm.optimiser.step([batch.to(device)], lambda b, arm=arm: summed_loss(arm.model, b))
+            if number:
+                arm.times_ms.append(timer.step_ms)
+    report(arms, detected, given)
+
+
+def make_arms(names: list[str], model: str, device: torch.device) -> dict[str, Arm]:
+    """The same checkpoint, loaded once, in each precision with the same adapter."""
+    config = parse_config(defaults() | {"model": model, "dataset": "iso-dates", "precision": BASE})
+    checkpoint = load_checkpoint(resolve_model(model), 512, torch.float32).model
+    arms = {}
+    for name in names:
+        recipe = PRECISION_RECIPES[name]
+        base = copy.deepcopy(checkpoint)
+        convert(base, recipe, device)
+        adapted = add_adapter(base, config.lora, seed=0).to(device).train()
+        optimiser = Optimiser(
+            list(trainable(adapted).values()),
+            config.training,
+            scales_loss=recipe.scales_loss,
+            device=device,
+        )
+        arms[name] = Arm(adapted, optimiser, [])
+    return arms
+
+
+def random_batch(tokens: int) -> MicroBatch:
+    """Four rows without padding, a third of each supervised, as an answer would be."""
+    draw = torch.Generator().manual_seed(0)
+    length = tokens // ROWS
+    rows = []
+    for _ in range(ROWS):
+        ids = torch.randint(0, 1000, (length,), generator=draw).tolist()
+        prompt = length * 2 // 3
+        rows.append(Example(ids, [-100] * prompt + ids[prompt:], [], None))
+    return collate(rows, pad_id=0)
+
+
+def report(arms: dict[str, Arm], detected: hardware.Device, given: argparse.Namespace) -> None:
+    threads = torch.get_num_threads()
+    print(f"{given.model}, {given.tokens} tokens a step, {detected.name}, {threads} threads")
+    print(f"{'':8} {'min':>8} {'median':>8} {'max':>8} ms   ratio of medians, of minima to {BASE}")
+    base = arms[BASE].times_ms
+    for name, arm in arms.items():
+        times = arm.times_ms
+        of_medians = statistics.median(times) / statistics.median(base)
+        print(
+            f"{name:8} {min(times):8.0f} {statistics.median(times):8.0f} {max(times):8.0f}      "
+            f"{of_medians:.2f}, {min(times) / min(base):.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
