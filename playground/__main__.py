@@ -182,10 +182,15 @@ def _has_runs(home: Path) -> bool:
 
 
 def _existing(home: Path) -> RunStore:
-    """The store, if there is one: asking about runs creates no folder."""
+    """The store, if there is one: asking about runs creates no folder.
+
+    A launcher looks at it first, so that a run whose process is gone does not read "running".
+    """
     if not _has_runs(home):
         raise SettingsError(f"Home folder '{home}' holds no runs; start one, or give --home.")
-    return RunStore(home)
+    store = RunStore(home)
+    Launcher(store).close()
+    return store
 
 
 def _record(store: RunStore, run: Run) -> RunRecord:

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 class Launcher:
     """Owns the runs it was asked to start, and one thread that supervises them.
 
+    A process has one launcher at a time for a home folder.
+
     Args:
         store: where runs are queued; shared with any other launcher of the same home folder.
         python: interpreter of the workers.
@@ -98,14 +100,18 @@ class Launcher:
         self._wake.set()
 
     def recover(self) -> None:
-        """Takes over what a launcher that is gone left behind.
+        """Takes over what a launcher that is gone, or closed in this process, left behind.
 
         Live workers are watched from now on. Runs whose worker is gone, and queued runs that nobody
         would start, are marked interrupted. Runs of a launcher that lives are left to it.
         """
         with self._lock:
             for run in self._store.live():
-                if run.owner == self.owner or ProcessId.parse(run.owner).is_alive():
+                if run.owner == self.owner:
+                    # Ours, unless an earlier launcher of this process closed and left it running.
+                    if run.pid is None or run.id in self._workers:
+                        continue
+                elif ProcessId.parse(run.owner).is_alive():
                     continue
                 process = ProcessId(run.pid, run.process_started) if run.pid else None
                 if process and process.is_alive():

@@ -7,6 +7,7 @@ is this process's stdout and stderr.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import signal
 import sys
@@ -61,9 +62,36 @@ class StopFlag:
         self._store, self._run_id = store, run_id
         self._stopped = False
         self._asked_at = 0.0
+        self._breaks_off = False
 
     def set(self, *_: object) -> None:
+        """The handler of SIGTERM."""
         self._stopped = True
+        if self._breaks_off:
+            self._breaks_off = False
+            raise SystemExit("stopped while the libraries were loading")
+
+    @contextmanager
+    def breaks_off(self) -> Iterator[None]:
+        """Inside, Stop raises SystemExit: importing torch takes seconds and asks nobody."""
+        over = threading.Event()
+
+        def ask() -> None:
+            while not over.wait(_ASK_STORE_S):
+                if self():
+                    os.kill(os.getpid(), signal.SIGTERM)  # its handler runs in the main thread
+                    break
+            self._store.close()
+
+        thread = threading.Thread(target=ask, name="stop while loading", daemon=True)
+        self._breaks_off = True
+        thread.start()
+        try:
+            yield
+        finally:
+            self._breaks_off = False
+            over.set()
+            thread.join()
 
     def __call__(self) -> bool:
         now = time.monotonic()
@@ -79,7 +107,8 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
     try:
         if stop():
             return Status(status="stopped")
-        train = train or _real_train()
+        with stop.breaks_off():
+            train = train or _real_train()
         for event in train(run.config, folder=store.run_folder(run.id), should_stop=stop):
             if isinstance(event, Status) and event.status in FINAL:
                 return event
@@ -87,9 +116,9 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
             store.append(run.id, event)
         return Status(status="stopped" if stop() else "finished")
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
-        print(private(traceback.format_exc()), file=sys.stderr, flush=True)
-        if stop() and isinstance(error, KeyboardInterrupt | SystemExit):
+        if isinstance(error, SystemExit) and stop():
             return Status(status="stopped")
+        print(private(traceback.format_exc()), file=sys.stderr, flush=True)
         return Status(status="failed", error=explain(error, run.config, last_step))
 
 

@@ -407,8 +407,9 @@ class TestRestart:
         queued = store.get_run(group.run_ids[1])
         assert queued.status == "interrupted"
         assert queued.error and "closed before its turn" in queued.error
-        until(lambda: store.get_run(group.run_ids[0]).over, "the run to end by itself")
-        assert store.get_run(group.run_ids[0]).status == "finished"
+        assert store.get_run(group.run_ids[0]).pid is not None
+        launch()  # the next one, in this very process, watches it
+        assert until_over(store, group.id).runs[0].status == "finished"
 
 
 class TestSomebodyElsesProcess:

@@ -223,6 +223,14 @@ class TestLookingAtRuns:
         assert code == 0 and out.startswith("No runs yet in ")
         assert not home.exists()
 
+    def test_a_run_whose_process_is_gone_does_not_read_running(
+        self, say: Say, store: RunStore
+    ) -> None:
+        store.create_group("quick", "lost", [fakes.config()], "1:1.0")
+        store.claim_next("1:1.0")
+        _, out, _ = say("list")
+        assert "FP16 interrupted" in out
+
     def test_show_a_group_and_a_run(
         self, say: Say, group_id: str, store: RunStore, tmp_path: Path
     ) -> None:

@@ -151,6 +151,20 @@ def test_sigterm_stops_like_stop(store: RunStore, run: Run) -> None:
     assert after.status == "stopped" and len(store.steps(run.id)) == 1
 
 
+def test_stop_breaks_off_the_import_of_the_libraries(
+    store: RunStore, run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def slow_import() -> None:
+        store.request_stop(run.id)
+        until(lambda: False, "Stop to be heard")
+
+    monkeypatch.setattr(worker, "_real_train", slow_import)
+    assert main(run.id, store.home) == 0
+    after = store.get_run(run.id)
+    assert (after.status, after.error) == ("stopped", None)
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_the_stop_flag_asks_the_store_ten_times_a_second_at_most(
     store: RunStore, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
