@@ -95,7 +95,7 @@ UPDATE clock SET revision = 9;
 INSERT INTO groups VALUES ('g-20261201-120000-abcdef', 'quick', 'An old one', 1796126400.0, 9);
 INSERT INTO runs VALUES (
     'r-20261201-120000-abcdef-1-fp16', 'g-20261201-120000-abcdef', 0,
-    '{"model":"tiny","dataset":"steady","precision":"fp16","lora":{"lora_r":16,"lora_alpha":32.0,"lora_dropout":0.0,"target_modules":"all-linear"},"data":{"max_seq_len":128,"learn_from":"answers","train_rows":null,"eval_rows":128,"exact_match_rows":32},"training":{"max_steps":3,"micro_batch_size":16,"grad_accum_steps":1,"learning_rate":0.002,"schedule":"cosine","warmup_share":0.05,"weight_decay":0.0,"max_grad_norm":1.0,"gradient_checkpointing":false,"eval_every":20,"seed":42}}',
+    '{"model":"tiny","dataset":"steady","precision":"fp16","lora":{"lora_r":16,"lora_alpha":32.0,"lora_dropout":0.0,"target_modules":"all-linear"},"data":{"max_seq_len":128,"learn_from":"answers","train_rows":null,"eval_rows":128,"exact_match_rows":32},"training":{"max_steps":3,"micro_batch_size":16,"grad_accum_steps":1,"learning_rate":0.002,"schedule":"cosine","warmup_share":0.05,"weight_decay":0.0,"max_grad_norm":1.0,"gradient_checkpointing":false,"eval_every":0,"seed":42}}',
     'finished', NULL, 'training', '', NULL, 1796126400.0, 1796126401.0, 1796126410.0,
     1796126409.0, NULL, '4711:1796120000.0', NULL, NULL
 );
