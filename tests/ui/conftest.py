@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,24 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
+    """The page over scripted runs."""
+    with serving(tmp_path / "home", "tests.ui.scripted_worker") as page:
+        yield page
+
+
+@pytest.fixture
+def served_for_real(tmp_path: Path) -> Iterator[Served]:
+    """The page over runs that train."""
+    with serving(tmp_path / "home", "playground.worker") as page:
+        yield page
+
+
+@contextmanager
+def serving(home: Path, worker: str) -> Iterator[Served]:
     from playground.ui import build_app, launch
 
-    home = tmp_path / "home"
     store = RunStore(home)
-    launcher = Launcher(store, worker_module="tests.ui.scripted_worker")
+    launcher = Launcher(store, worker_module=worker)
     app = build_app(store, launcher, hardware.detect())
     port = free_port()
     launch(app, "127.0.0.1", port, home)

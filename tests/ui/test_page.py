@@ -63,6 +63,23 @@ def test_a_comparison_from_start_to_verdict(served: Served, visit) -> None:
     expect(command).to_have_value(".venv/bin/python -m playground compare quick")
 
 
+@pytest.mark.slow
+def test_the_quick_preset_really_trains(served_for_real: Served, visit) -> None:
+    page = visit(served_for_real.url)
+    page.get_by_role("button", name="Advanced settings").click()
+    short = {"max_steps": 4, "micro_batch_size": 2, "eval_rows": 8, "exact_match_rows": 0}
+    for key, value in short.items():
+        field(page, key).fill(str(value))
+    page.get_by_role("button", name="Start comparison").click()
+    wait = {"timeout": 240_000}  # two processes import torch, on a machine that may be busy
+    expect(page.locator(".verdict-text")).to_contain_text("NVFP4 ends at a held-out loss", **wait)
+    assert points(page) == [4, 4]
+    expect(page.locator(".legend .badge")).to_have_text(["emulated", "emulated"])
+    page.get_by_role("button", name="Details and proof of fairness").click()
+    expect(page.locator("ul.fair li.is-yes")).to_have_count(3)
+    expect(page.locator("table.facts")).to_contain_text("4.50")
+
+
 def test_the_details_prove_fairness(served: Served, visit) -> None:
     page = visit(served.url)
     start_quick(page)
