@@ -8,6 +8,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Protocol
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
@@ -83,6 +84,7 @@ def clock(seconds: float) -> str:
 class _LiveView:
     def __init__(self, store: RunStore, console: Console) -> None:
         self._store = store
+        self._wide = console.width >= 110
         self._live = Live(console=console, refresh_per_second=4, transient=False)
         self._said: set[tuple[str, int]] = set()
 
@@ -94,7 +96,7 @@ class _LiveView:
         self._live.stop()
 
     def show(self, group: Group) -> None:
-        table = Table(title=Text(group.title), title_justify="left", expand=False)
+        table = Table(title=Text(group.title), title_justify="left", box=SIMPLE)
         for heading, justify in (
             ("precision", "left"),
             ("state", "left"),
@@ -119,7 +121,7 @@ class _LiveView:
         return (
             _label(run),
             Text(_state(run), style=_COLOURS.get(run.status, "")),
-            ProgressBar(total=steps, completed=done, width=24),
+            ProgressBar(total=steps, completed=done, width=24 if self._wide else 6),
             f"{done}/{steps}",
             number(step.loss if step else None),
             number(evals[-1].loss if evals else None),
