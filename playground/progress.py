@@ -97,37 +97,31 @@ class _LiveView:
 
     def show(self, group: Group) -> None:
         table = Table(title=Text(group.title), title_justify="left", box=SIMPLE)
-        for heading, justify in (
-            ("precision", "left"),
-            ("state", "left"),
-            ("progress", "left"),
-            ("step", "right"),
-            ("loss", "right"),
-            ("held-out loss", "right"),
-            ("tokens/s", "right"),
-            ("left", "right"),
-        ):
-            table.add_column(heading, justify=justify)
+        for heading in ("precision", "state", *(["progress"] if self._wide else [])):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("step", "loss", "held-out loss", "tokens/s", "left"):
+            table.add_column(heading, justify="right")
         for run in group.runs:
             self._say_messages(run)
             table.add_row(*self._row(run))
         self._live.update(table, refresh=True)
 
-    def _row(self, run: Run) -> tuple[str | Text | ProgressBar, ...]:
+    def _row(self, run: Run) -> list[str | Text | ProgressBar]:
         step, steps = self._store.last_step(run.id), run.config.training.max_steps
         done = step.step if step else 0
         left = _seconds_left(self._store, run, done)
         evals = self._store.evals(run.id)
-        return (
+        bar = [ProgressBar(total=steps, completed=done, width=24)] if self._wide else []
+        return [
             _label(run),
             Text(_state(run), style=_COLOURS.get(run.status, "")),
-            ProgressBar(total=steps, completed=done, width=24 if self._wide else 6),
+            *bar,
             f"{done}/{steps}",
             number(step.loss if step else None),
             number(evals[-1].loss if evals else None),
             _speed(run, step),
             "–" if left is None else clock(left),
-        )
+        ]
 
     def _say_messages(self, run: Run) -> None:
         for position, message in enumerate(self._store.messages(run.id)):
