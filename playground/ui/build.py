@@ -61,6 +61,7 @@ def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
         share=False,
         theme=theme(),
         head=head(),
+        favicon_path=Path(__file__).parent / "favicon.png",
         footer_links=[],
         run_history=False,
         enable_monitoring=False,

@@ -52,14 +52,15 @@ function logTicks(low, high) {
   return ticks.length > 1 ? ticks : niceTicks(low, high, 4);
 }
 
-function readable(value, digits = 4) {
+// A tick drops its trailing zeros; values under each other keep theirs, so that digits line up.
+function readable(value, digits = 4, aligned = false) {
   if (value === null || value === undefined) return words.missing;
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return value.toLocaleString("en", {
-    minimumFractionDigits: 0,
+    minimumFractionDigits: aligned ? Math.min(decimals, 6) : 0,
     maximumFractionDigits: Math.min(decimals, 6),
   });
 }
@@ -269,7 +270,7 @@ function drawOverlay(plot) {
       h("div", { class: `tip-row arm-${line.colour}` },
         h("i", { class: "swatch" }),
         h("span", {}, line.label),
-        h("b", {}, value === null && mark ? mark : readable(value, 5)),
+        h("b", {}, value === null && mark ? mark : readable(value, 4, true)),
         value !== null && mark ? h("em", {}, mark) : "")
     )
   );

@@ -64,18 +64,25 @@ def colour(record: RunRecord) -> str:
 
 def _panel(key: str, records: Sequence[RunRecord]) -> dict[str, Any]:
     title, unit, empty = text.PANELS[key]
-    emulated = any(r.facts.how == "emulated" for r in records)
-    notes = {"tokens_per_s": text.EMULATED_NOTE, "memory_mib": text.EMULATED_MEMORY_NOTE}
     return {
         "key": key,
         "title": title,
         "unit": unit,
         "empty": empty,
-        "note": notes.get(key) if emulated else None,
+        "note": _note(key, records),
         "from_zero": FROM_ZERO[key],
         "lines": [_line(record, key) for record in records],
         "points": [p for r in records for p in _eval_points(r)] if key == "loss" else [],
     }
+
+
+def _note(key: str, records: Sequence[RunRecord]) -> str | None:
+    """What has to be known to read a panel: that speed is emulated, how memory was counted."""
+    if key == "tokens_per_s" and any(r.facts.how == "emulated" for r in records):
+        return text.EMULATED_NOTE
+    if key == "memory_mib":
+        return ", ".join(dict.fromkeys(s for r in records if (s := r.facts.memory_source))) or None
+    return None
 
 
 def _line(record: RunRecord, key: Any) -> dict[str, Any]:

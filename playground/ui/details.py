@@ -40,6 +40,11 @@ def _median(r: RunRecord, value: float | None, unit: str) -> str:
     return f"{figures.number(value)}{unit}<em>{said}</em>"
 
 
+def _weights(r: RunRecord) -> str:
+    source = r.facts.memory_source
+    return figures.mib(r.facts.weights_mib) + (f"<em>{escape(source)}</em>" if source else "")
+
+
 def _parameters(r: RunRecord) -> str:
     trained, total = r.facts.trainable_parameters, r.facts.total_parameters
     if trained is None or not total:
@@ -89,7 +94,7 @@ CELLS: dict[str, _Cell] = {
     "throughput": lambda r: _median(r, r.tokens_per_s_median, ""),
     "step_ms": lambda r: _median(r, r.step_ms_median, " ms"),
     "bits": lambda r: figures.number(r.facts.bits_per_converted_weight, 3),
-    "weights": lambda r: figures.mib(r.facts.weights_mib),
+    "weights": _weights,
     "adapters": lambda r: figures.mib(r.facts.adapters_mib),
     "optimizer": lambda r: figures.mib(r.facts.optimizer_mib),
     "peak": lambda r: figures.mib(r.facts.peak_mib),

@@ -126,7 +126,6 @@ PANELS = {
     "memory_mib": ("Memory in use", "MiB", "No memory reading yet"),
 }
 EMULATED_NOTE = "emulated: not a speed claim"
-EMULATED_MEMORY_NOTE = "emulated: this process, not a GPU"
 EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
 WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
 

@@ -108,7 +108,7 @@ def facts(config: RunConfig, bits: float, how: str) -> Facts:
         adapters_mib=0.38,
         optimizer_mib=0.75,
         peak_mib=340 + bits,
-        memory_source="resident memory of the worker",
+        memory_source="made-up numbers of a scripted run",
         batches_sha256="5b" * 32,
         adapter_init_sha256="a1" * 32,
         rows={"read": 2000, "kept": 2000, "train": 2000, "eval": 128},
