@@ -1,7 +1,7 @@
 """The same actions from a terminal: compare, run, list, show, stop.
 
-Exit codes: 0 it went well, 1 a run did not finish, 2 the request could not be carried out (one
-sentence on stderr, nothing created), 130 stopped by Ctrl-C.
+Exit codes: 0 it went well; 1 otherwise: a run did not finish, or the request could not be carried
+out (one sentence on stderr, nothing created). A command that is not spelled right is typer's 2.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
     _write_json(json_file, result)
     if all(r.status == "finished" for r in group.runs):
         raise typer.Exit(0)
-    raise typer.Exit(130 if told_to_leave() else 1)
+    raise typer.Exit(1)
 
 
 def _overrides(settings: list[str] | None) -> dict[str, str]:
@@ -276,7 +276,7 @@ def main() -> None:
         cli()
     except SettingsError as error:
         print(str(error), file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ class TestInterrupted:
         process.send_signal(number)
         process.send_signal(number)  # an impatient second one changes nothing
         out, err = process.communicate(timeout=15)
-        assert process.returncode == 130, err
+        assert process.returncode == 1, err
         assert "Stopping; this takes at most 10 seconds." in out
         assert "Traceback" not in err
         runs = store.list_groups()[0].runs
@@ -169,13 +169,13 @@ class TestBadInput:
             (["list", "--json", "/nowhere/x.json"], "cannot be written"),
         ],
     )
-    def test_one_sentence_exit_2_and_nothing_created(
+    def test_one_sentence_exit_1_and_nothing_created(
         self, say: Say, home: Path, arguments: list[str], says: str
     ) -> None:
         if "dataset=" not in " ".join(arguments) and arguments[0] in ("compare", "run"):
             arguments = [*arguments, "--set", "dataset=steady"]
         code, out, err = say(*arguments)
-        assert code == 2 and out == ""
+        assert code == 1 and out == ""
         assert says in err and "Traceback" not in err
         assert len(err.splitlines()) == 1
         assert not home.exists()
@@ -196,7 +196,7 @@ class TestBadInput:
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 2 and done.stdout == ""
+        assert done.returncode == 1 and done.stdout == ""
         assert "iso-date" in done.stderr and len(done.stderr.splitlines()) == 1
         assert not home.exists()
 
@@ -243,7 +243,7 @@ class TestLookingAtRuns:
         assert code == 0 and json.loads(file.read_text())["id"] == run_id
         assert "requested" in out and "nvfp4" in out and "info: Scripted run complete." in out
         code, _, err = say("show", "r-nothing")
-        assert code == 2 and "'r-nothing' is unknown" in err
+        assert code == 1 and "'r-nothing' is unknown" in err
 
     def test_stop_of_an_ended_one_says_so(self, say: Say, group_id: str) -> None:
         code, out, _ = say("stop", group_id)
