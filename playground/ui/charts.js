@@ -210,7 +210,8 @@ function drawPlot(plot) {
   const lines = shown(plot.panel);
   for (const [i, line] of lines.entries()) {
     // The first arm is the widest: where curves coincide, each still shows as a rim around the next.
-    const width = 1.6 + (1.8 * (lines.length - 1 - i)) / Math.max(lines.length - 1, 1);
+    const rim = plot.panel.key === "loss" ? 2.8 : 0.8;
+    const width = 1.6 + (rim * (lines.length - 1 - i)) / Math.max(lines.length - 1, 1);
     layer.append(h("path", { class: `line arm-${line.colour}`, d: linePath(line, scale), "stroke-width": width, "data-arm": line.arm }));
     for (const i of lonely(line)) layer.append(dot(scale, line, i, 3));
     const last = lastPoint(line);
