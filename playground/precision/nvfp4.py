@@ -63,7 +63,8 @@ class NVFP4Linear(FrozenLinear):
         return dequantize_nvfp4(self.quantized_weight)
 
     def fprop(self, x: Tensor) -> Tensor:
-        y = F.linear(self.operand.get(x, self._quantized), self.decoded_weight(), self.bias)
+        bias = None if self.bias is None else self.bias.float()
+        y = F.linear(self.operand.get(x, self._quantized), self.decoded_weight(), bias)
         return round_to(y, "bf16").to(x.dtype)
 
     def dgrad(self, dy: Tensor) -> Tensor:

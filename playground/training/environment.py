@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import os
 import random
 from typing import Any
 
@@ -18,6 +19,8 @@ LIBRARIES = ("torch", "triton", "transformers", "peft", "safetensors")
 
 def pin_numerics(seed: int) -> None:
     """Makes the arithmetic the same every time: seeds, no TF32, fp32 sums of 16-bit products."""
+    # cuBLAS reads this when it starts; without it its sums may differ from run to run.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     random.seed(seed)
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -42,19 +42,21 @@ def held_out_loss(
     pad_id: int,
     device: torch.device,
     check: Callable[[], None] = lambda: None,
-) -> HeldOut:
+) -> Generator[float, None, HeldOut]:
     """Token-weighted loss over ``examples``, in batches that are the same every time.
 
-    Rows are taken in order of length: less padding, and the same batches for every precision.
+    Yields the share done after each batch, and returns the loss. Rows are taken in order of length:
+    less padding, and the same batches for every precision.
     """
     ordered = sorted(examples, key=lambda example: len(example.input_ids))
     total, tokens = 0.0, 0
-    with _inference(model):
-        for start in range(0, len(ordered), batch_size):
-            check()
-            batch = collate(ordered[start : start + batch_size], pad_id)
+    for start in range(0, len(ordered), batch_size):
+        check()
+        batch = collate(ordered[start : start + batch_size], pad_id)
+        with _inference(model):
             total += float(summed_loss(model, batch.to(device)))
-            tokens += batch.supervised_tokens
+        tokens += batch.supervised_tokens
+        yield min(1.0, (start + batch_size) / len(ordered))
     return HeldOut(total / tokens, tokens)
 
 
@@ -65,19 +67,23 @@ def exact_match(
     *,
     device: torch.device,
     check: Callable[[], None] = lambda: None,
-) -> ExactMatch:
-    """Share of rows whose greedy answer is the reference, surrounding white space aside."""
+) -> Generator[float, None, ExactMatch]:
+    """Share of rows whose greedy answer is the reference, surrounding white space aside.
+
+    Yields the share of rows answered after each batch, and returns the result.
+    """
     asked = sorted(
         (example for example in examples if example.answer is not None),
         key=lambda example: len(example.prompt_ids),
     )
     right = 0
-    with _inference(model):
-        for start in range(0, len(asked), GENERATION_BATCH):
-            check()
-            rows = asked[start : start + GENERATION_BATCH]
+    for start in range(0, len(asked), GENERATION_BATCH):
+        check()
+        rows = asked[start : start + GENERATION_BATCH]
+        with _inference(model):
             answers = _answers(model, tokenizer, rows, device, check)
-            right += sum(a.strip() == r.answer.strip() for a, r in zip(answers, rows, strict=True))
+        right += sum(a.strip() == r.answer.strip() for a, r in zip(answers, rows, strict=True))
+        yield min(1.0, (start + GENERATION_BATCH) / len(asked))
     return ExactMatch(right / len(asked) if asked else None, len(asked))
 
 

@@ -43,8 +43,9 @@ def stored_bytes(tensors: Iterable[Tensor], seen: set[int] | None = None) -> int
 
 
 class WeightFacts(NamedTuple):
-    """Memory at rest, from real tensor bytes."""
+    """Memory at rest, from real tensor bytes, and the values that a packed weight stands for."""
 
+    parameters: int
     weights_mib: float
     converted_weights_mib: float
     bits_per_converted_weight: float
@@ -59,6 +60,9 @@ def weigh(model: nn.Module) -> WeightFacts:
     adapter = stored_bytes(p for p in model.parameters() if p.requires_grad)
     everything = stored_bytes([*model.parameters(), *model.buffers()])
     return WeightFacts(
+        # A packed weight has no float parameter, but the model is no smaller for it.
+        parameters=sum(p.numel() for p in model.parameters())
+        + sum(m.in_features * m.out_features for m in converted if m.weight is None),
         weights_mib=(everything - adapter) / MIB,
         converted_weights_mib=packed / MIB,
         bits_per_converted_weight=8 * packed / values,

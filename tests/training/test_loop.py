@@ -50,6 +50,8 @@ def test_a_run_from_start_to_finish(precision: str, configure: Configure, tmp_pa
     ]
     assert only(Status, events) == [events[-1]] == [Status(status="finished")]
     assert isinstance(events[0], Facts) and isinstance(events[1], Stage)
+    progress = [e.progress for e in only(Stage, events) if e.progress is not None]
+    assert progress.count(0.0) == progress.count(1.0) == 4  # four evaluations
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
     assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
 
@@ -74,7 +76,8 @@ def test_the_same_run_gives_the_same_curve_to_the_last_bit(
 def test_only_the_precision_differs_within_a_group(configure: Configure, tmp_path: Path) -> None:
     config = configure(max_steps=2)
     known = [facts(run(config.with_precision(name), tmp_path)) for name in PRECISIONS]
-    for key in ("batches_sha256", "adapter_init_sha256", "rows", "environment", "device"):
+    same = ("batches_sha256", "adapter_init_sha256", "rows", "environment", "device")
+    for key in (*same, "total_parameters", "trainable_parameters"):
         assert all(k[key] == known[0][key] for k in known), key
     bits = [k["bits_per_converted_weight"] for k in known]
     assert bits[:3] == [32, 16, 16]
@@ -167,7 +170,8 @@ def test_stop_is_heard_at_every_stage(configure: Configure, tmp_path: Path) -> N
         assert not (folder / "adapter").exists()
         reached.add([e.name for e in only(Stage, events)][-1])
     assert reached >= {
-        "loading the model", "reading the data", "evaluating", "training", "saving the adapter"
+        "reading the data", "loading the model", "tokenising", "evaluating", "training",
+        "saving the adapter",
     }  # fmt: skip
 
 

@@ -1,0 +1,160 @@
+"""From a configuration to everything a run needs: rows as tokens, the model, the adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from playground import hardware
+from playground.catalog import ModelEntry, resolve_dataset, resolve_model
+from playground.config import RunConfig
+from playground.data.formats import Sample, recognise, samples
+from playground.data.split import load_split
+from playground.data.tokenise import Example, Tokenised, tokenise
+from playground.events import Event, Facts, Message, Stage
+from playground.precision.recipe import Recipe
+from playground.precision.registry import PRECISION_RECIPES
+from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
+from playground.training.environment import compute_device, environment, pin_numerics
+from playground.training.meters import CountedMemory, CudaMemory, weigh
+from playground.training.model import Base, load_base
+
+
+@dataclass
+class Prepared:
+    """What the steps and the evaluations of a run share."""
+
+    config: RunConfig
+    entry: ModelEntry
+    recipe: Recipe
+    device: torch.device
+    model: Any
+    tokenizer: Any
+    train: list[Example]
+    eval: list[Example]
+    memory: CountedMemory | CudaMemory
+
+    @property
+    def pad_id(self) -> int:
+        return self.tokenizer.pad_token_id
+
+
+def prepare(config: RunConfig, check: Callable[[], None]) -> Iterator[Event]:
+    """Yields stages and facts as they become known; returns the Prepared run.
+
+    What is quick to refuse comes first: names, then rows, then the model.
+
+    Args:
+        check: called within each stage; raises to give up.
+    Raises:
+        SettingsError: the configuration cannot be run.
+    """
+    entry, source = resolve_model(config.model), resolve_dataset(config.dataset)
+    recipe = PRECISION_RECIPES[config.precision]
+    pin_numerics(config.training.seed)
+    device, detected = compute_device(hardware.detect())
+    runs = recipe.how(detected)
+    yield Facts(
+        effective=runs.effective,
+        how=runs.how,
+        how_reason=runs.reason,
+        device=detected.to_dict(),
+    )
+    yield Stage(name="reading the data", detail=config.dataset)
+    check()
+    split = load_split(source, config)
+    row_format = recognise(split.train)
+    train, held_out = samples(split.train, row_format), samples(split.eval, row_format)
+
+    yield Stage(name="loading the model", detail=config.model)
+    on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
+    base = load_base(entry, config, recipe, device, check=check)
+
+    yield Stage(name="tokenising", detail=f"{len(train) + len(held_out)} rows")
+    learned = _tokenised(train, "training", base, config, check)
+    asked = _tokenised(held_out, "held-out", base, config, check)
+    rows = _counts(learned, asked, split.counts)
+
+    yield Stage(name="adding the adapter")
+    model = _with_adapter(config, base, device)
+    memory = on_gpu or CountedMemory(model)
+    yield _facts(model, base, device, memory.source, rows)
+    yield from _warnings(rows, config.data.max_seq_len)
+    return Prepared(
+        config,
+        entry,
+        recipe,
+        device,
+        model,
+        base.tokenizer,
+        learned.examples,
+        asked.examples,
+        memory,
+    )
+
+
+def _tokenised(
+    rows: list[Sample], which: str, base: Base, config: RunConfig, check: Callable[[], None]
+) -> Tokenised:
+    return tokenise(
+        rows,
+        base.tokenizer,
+        max_seq_len=config.data.max_seq_len,
+        learn_from=config.data.learn_from,
+        what=f"the {which} rows of dataset '{config.dataset}'",
+        check=check,
+    )
+
+
+def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> dict[str, int]:
+    return {
+        **read,
+        "train": len(learned.examples),
+        "eval": len(held_out.examples),
+        "cut": learned.cut + held_out.cut,
+        "dropped": learned.dropped + held_out.dropped,
+        "kept": len(learned.examples) + len(held_out.examples),
+    }
+
+
+def _with_adapter(config: RunConfig, base: Base, device: torch.device) -> Any:
+    model = base.model
+    if config.training.gradient_checkpointing:
+        model.activation_checkpointing_enable(
+            activation_checkpointing_kwargs={"use_reentrant": False}
+        )
+        # With frozen embeddings a checkpointed block would see no input to train through.
+        model.enable_input_require_grads()
+    return add_adapter(model, config.lora, config.training.seed).to(device).train()
+
+
+def _facts(
+    model: Any, base: Base, device: torch.device, memory_source: str, rows: dict[str, int]
+) -> Facts:
+    weights = weigh(model)
+    return Facts(
+        environment=environment(base.model, device),
+        total_parameters=weights.parameters,
+        trainable_parameters=sum(p.numel() for p in trainable(model).values()),
+        adapted_modules=adapted_modules(model),
+        coverage=base.coverage,
+        weights_mib=weights.weights_mib,
+        converted_weights_mib=weights.converted_weights_mib,
+        bits_per_converted_weight=weights.bits_per_converted_weight,
+        adapters_mib=weights.adapters_mib,
+        memory_source=memory_source,
+        adapter_init_sha256=adapter_sha256(model),
+        rows=rows,
+    )
+
+
+def _warnings(rows: dict[str, int], longest: int) -> Iterator[Message]:
+    total = rows["kept"] + rows["dropped"]
+    if dropped := rows["dropped"]:
+        text = f"{dropped} of {total} rows have nothing to learn from within {longest} tokens."
+        yield Message(level="warning", text=f"{text} They were left out.")
+    if cut := rows["cut"]:
+        yield Message(level="warning", text=f"{cut} of {total} rows were cut to {longest} tokens.")
