@@ -3,7 +3,8 @@
 E2M1 is rounded with comparisons and E4M3 with integers, never with a cast: casts differ between
 GPUs (Ampere has no E4M3 at all) and Triton's interpreter rounds them wrongly. So one code path
 gives the same bytes everywhere. Kernels using these are launched with ``enable_fp_fusion=False``:
-a fused multiply-add would round once where the reference rounds twice.
+a fused multiply-add would round once where the reference rounds twice. Decoding multiplies fp32
+subnormals, so they must not be flushed to zero (a test reads the PTX for it).
 """
 
 from __future__ import annotations
@@ -43,11 +44,9 @@ def _sign(y):
 @triton.jit
 def e2m1_value(code):
     """Code 0..15 (int32) -> fp32; code 8 is -0."""
-    magnitude = code & 7
-    # From 1 up, exponent and mantissa are fp32's own top bits; 0.5 and 0 are subnormal.
-    normal = (magnitude << 22) + 0x3F000000
-    bits = tl.where(magnitude < 2, magnitude * 0x3F000000, normal)
-    return (bits | ((code & 8) << 28)).to(tl.float32, bitcast=True)
+    # E2M1 lies in fp32's top bits, 126 binades lower; 0.5 is a subnormal of both.
+    bits = ((code & 7) << 22) | ((code & 8) << 28)
+    return bits.to(tl.float32, bitcast=True) * 8.507059173023462e37  # 2^126
 
 
 @triton.jit
@@ -64,8 +63,7 @@ def e4m3_byte(scale):
 @triton.jit
 def e4m3_value(byte):
     """E4M3 byte of a non-negative scale (int32) -> fp32; 0x7F is NaN."""
-    normal = ((byte << 20) + (120 << 23)).to(tl.float32, bitcast=True)
-    value = tl.where(byte < 8, byte.to(tl.float32) * 0.001953125, normal)
+    value = (byte << 20).to(tl.float32, bitcast=True) * 1.329227995784916e36  # 2^120
     return tl.where(byte == 0x7F, float("nan"), value)
 
 

@@ -14,7 +14,7 @@ import triton.language as tl
 from .codec import e2m1_value, e4m3_value
 from .format import NVFP4Tensor
 
-BLOCK_M, BLOCK_K, NUM_WARPS = 64, 64, 4
+BLOCK_M, BLOCK_K, NUM_WARPS = 32, 64, 4
 
 
 @triton.jit

@@ -114,3 +114,22 @@ def check_matrix(x: torch.Tensor) -> None:
     """
     if x.dim() != 2:
         raise ValueError(f"x has {x.dim()} dimensions; pass a matrix, x.reshape(-1, x.shape[-1])")
+
+
+def swizzle_scales(scales: torch.Tensor) -> torch.Tensor:
+    """Block scales in the order FP4 matrix units read: tiles of 128 rows by 4 scales.
+
+    Scale (r, c) goes to byte ``((r//128) * ceil(C/4) + c//4) * 512 + (r%32)*16 + (r%128)//32*4 +
+    c%4``. What pads the last tiles is zero: a NaN byte there would spread.
+
+    Args:
+        scales: (M, C), one byte each.
+    Returns:
+        flat, of the same dtype, ceil(M / 128) * ceil(C / 4) * 512 long.
+    """
+    m, c = scales.shape
+    rows, columns = -(-m // 128), -(-c // 4)
+    padded = torch.zeros(rows * 128, columns * 4, dtype=torch.uint8, device=scales.device)
+    padded[:m, :c] = scales.view(torch.uint8)
+    tiled = padded.view(rows, 4, 32, columns, 4).permute(0, 3, 2, 1, 4)
+    return tiled.reshape(-1).view(scales.dtype)

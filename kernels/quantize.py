@@ -28,7 +28,7 @@ from .scales import SEARCH_STEPS, ScaleRule, Scaling, scale_bound
 
 AMAX_PROGRAMS = 512
 """Partial maxima at most: few enough that each program of the second pass can read them all."""
-BLOCK_M, BLOCK_K, NUM_WARPS = 32, 128, 4
+BLOCK_M, BLOCK_K, NUM_WARPS = 16, 128, 4
 
 _FIRST_STEP = min(SEARCH_STEPS)
 _LAST_STEP = max(SEARCH_STEPS)

@@ -1,0 +1,64 @@
+"""MXFP4: the rules once more, element by element, the published error, and the edges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from kernels.mxfp4 import (
+    dequantize_mxfp4,
+    fake_quantize_mxfp4,
+    matmul_mxfp4,
+    quantize_mxfp4,
+)
+from tests.assertions import bits_equal, codes_equal, relative_mse
+from tests.kernels import oracle
+
+
+@pytest.mark.parametrize("magnitude", [1e-42, 1e-30, 1.0, 1e38])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_element_by_element(dtype: torch.dtype, magnitude: float) -> None:
+    torch.manual_seed(0)
+    x = (torch.randn(5, 64).clamp(-3, 3) * magnitude).to(dtype)
+    q = quantize_mxfp4(x)
+    for row in range(5):
+        for block in range(2):
+            values = x[row, 32 * block : 32 * block + 32].tolist()
+            amax = max(map(abs, values))
+            exponent = max(math.floor(math.log2(amax)) - 2, -127) if amax else -127
+            assert int(q.block_scales[row, block]) == exponent + 127
+            codes = [oracle.e2m1_code(math.ldexp(v, -exponent)) for v in values]
+            want = [low | high << 4 for low, high in zip(codes[::2], codes[1::2], strict=True)]
+            got = q.codes[row, 16 * block : 16 * block + 16]
+            codes_equal(got, torch.tensor(want, dtype=torch.uint8))
+
+
+def test_published_error_and_bits() -> None:
+    x = torch.randn(1024, 2048, generator=torch.Generator().manual_seed(0))
+    assert relative_mse(fake_quantize_mxfp4(x), x) == pytest.approx(0.013224, rel=0.01)
+    assert quantize_mxfp4(x).nbytes * 8 == x.numel() * 4.25
+
+
+def test_fake_quantize_is_quantize_and_decode() -> None:
+    torch.manual_seed(1)
+    x = torch.randn(2, 3, 96)
+    want = quantize_mxfp4(x.view(6, 96)).dequantize().view(2, 3, 96)
+    bits_equal(fake_quantize_mxfp4(x), want)
+
+
+def test_product_and_edges() -> None:
+    torch.manual_seed(2)
+    a, b = quantize_mxfp4(torch.randn(3, 64)), quantize_mxfp4(torch.randn(5, 64))
+    torch.testing.assert_close(matmul_mxfp4(a, b), dequantize_mxfp4(a) @ dequantize_mxfp4(b).T)
+    zero = quantize_mxfp4(torch.zeros(2, 32))
+    assert not zero.codes.any()
+    assert dequantize_mxfp4(zero).eq(0).all()
+    assert dequantize_mxfp4(quantize_mxfp4(torch.zeros(0, 32))).shape == (0, 32)
+    with pytest.raises(ValueError, match="K is 48.*multiple of 32"):
+        quantize_mxfp4(torch.ones(2, 48))
+    with pytest.raises(ValueError, match="1 of 32 values"):
+        quantize_mxfp4(torch.tensor([[float("inf")] + [1.0] * 31]))
+    with pytest.raises(ValueError, match="K, must agree"):
+        matmul_mxfp4(a, zero)
