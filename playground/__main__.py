@@ -194,8 +194,7 @@ def _existing(home: Path) -> RunStore:
 
 
 def _record(store: RunStore, run: Run) -> RunRecord:
-    steps, evals = store.steps(run.id), store.evals(run.id)
-    return RunRecord(run.id, run.config, run.status, run.error, run.facts, steps, evals)
+    return RunRecord.of(run, store.steps(run.id), store.evals(run.id))
 
 
 def _group_json(store: RunStore, group: Group) -> dict[str, Any]:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol
 
 from playground.config import PRECISIONS, RunConfig
 from playground.events import Eval, Facts, Step
+
+
+class StoredRun(Protocol):
+    """What a run remembered by the store must offer; the store itself is not known here."""
+
+    id: str
+    config: RunConfig
+    status: str
+    error: str | None
+    facts: Facts
 
 
 @dataclass(frozen=True)
@@ -21,6 +32,11 @@ class RunRecord:
     facts: Facts
     steps: Sequence[Step]
     evals: Sequence[Eval]
+
+    @classmethod
+    def of(cls, run: StoredRun, steps: Sequence[Step], evals: Sequence[Eval]) -> RunRecord:
+        """The record of a stored run, with the steps and evaluations that were read for it."""
+        return cls(run.id, run.config, run.status, run.error, run.facts, steps, evals)
 
     @property
     def label(self) -> str:

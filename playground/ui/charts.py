@@ -51,7 +51,7 @@ def detail(store: RunStore, group_id: str, first: int, last: int) -> dict[str, A
     for run in store.get_group(group_id).runs:
         steps = [s for s in store.steps(run.id, after_step=max(first - 2, 0)) if s.step <= last + 1]
         kept = steps[:: math.ceil(len(steps) / MAX_POINTS) or 1]
-        record = RunRecord(run.id, run.config, run.status, run.error, run.facts, kept, [])
+        record = RunRecord.of(run, kept, [])
         for key in lines:
             lines[key].append(_line(record, key))
     return lines

@@ -54,10 +54,7 @@ def _delta(store: RunStore, group: Group) -> str:
     """The verdict's one number that needs no steps: reading thousands for a list would be slow."""
     if any(run.status != "finished" for run in group.runs):
         return text.EM_DASH
-    records = [
-        RunRecord(r.id, r.config, r.status, r.error, r.facts, [], store.evals(r.id))
-        for r in group.runs
-    ]
+    records = [RunRecord.of(r, [], store.evals(r.id)) for r in group.runs]
     delta = verdict(records).loss_delta
     return f"{figures.signed(delta)} nats" if delta is not None else text.EM_DASH
 

@@ -97,20 +97,10 @@ def _other_live(store: RunStore, shown: str | None) -> str | None:
 def _arm(store: RunStore, run: Run) -> Arm:
     return Arm(
         run=run,
-        record=_record(store, run, store.steps(run.id, max_points=charts.MAX_POINTS)),
+        record=RunRecord.of(
+            run, store.steps(run.id, max_points=charts.MAX_POINTS), store.evals(run.id)
+        ),
         messages=store.messages(run.id, limit=60),
-    )
-
-
-def _record(store: RunStore, run: Run, steps: list[Step]) -> RunRecord:
-    return RunRecord(
-        id=run.id,
-        config=run.config,
-        status=run.status,
-        error=run.error,
-        facts=run.facts,
-        steps=steps,
-        evals=store.evals(run.id),
     )
 
 
