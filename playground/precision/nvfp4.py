@@ -94,7 +94,10 @@ class NVFP4(Recipe):
     """W4A4 forward, dgrad through the decoded forward weight.
 
     weight_scale_rule: ``search`` takes each block's best E4M3 scale; it costs only at load time.
-    activation_scale_rule: how an activation's block scales are chosen, at every use.
+    activation_scale_rule: how an activation's block scales are chosen, at every use. ``amax`` is
+        what TransformerEngine does. ``four_over_six`` errs a fifth less on Gaussian values, but on
+        SmolLM2 it left the loss where it was (4.9725 against 4.9723, from 4.678 in fp32) and made
+        an emulated step an eighth slower.
     """
 
     weight_scale_rule: str = "search"
