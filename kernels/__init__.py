@@ -12,6 +12,7 @@ from .format import (
     SCALE_BLOCK,
     NVFP4Tensor,
 )
+from .linear import linear_nvfp4, quantize_activation
 from .ops import dequantize_nvfp4, matmul_nvfp4, quantize_nvfp4
 from .reference import fake_quantize_nvfp4, quantize_nvfp4_reference
 from .rounding import round_to
@@ -26,7 +27,9 @@ __all__ = [
     "choose_backend",
     "dequantize_nvfp4",
     "fake_quantize_nvfp4",
+    "linear_nvfp4",
     "matmul_nvfp4",
+    "quantize_activation",
     "quantize_nvfp4",
     "quantize_nvfp4_reference",
     "round_to",

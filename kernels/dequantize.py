@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from .codec import e2m1_value, e4m3_value
-from .format import NVFP4Tensor
+from .format import SCALE_BLOCK, NVFP4Tensor
 
 BLOCK_M, BLOCK_K, NUM_WARPS = 32, 64, 4
 
@@ -99,3 +99,40 @@ def dequantize_nvfp4_triton(
         enable_fp_fusion=False,
     )
     return out
+
+
+@triton.jit
+def _transpose_codes_kernel(codes_ptr, out_ptr, M, K, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
+    rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    halves = tl.program_id(1).to(tl.int64) * (BLOCK_K // 2) + tl.arange(0, BLOCK_K // 2)
+    fits = (rows < M)[:, None] & (halves < K // 2)[None, :]
+    byte = tl.load(codes_ptr + rows[:, None] * (K // 2) + halves[None, :], mask=fits, other=0)
+    byte = byte.to(tl.int32)
+    codes = tl.reshape(tl.join(byte & 15, byte >> 4), (BLOCK_M, BLOCK_K))
+    low, high = tl.split(tl.reshape(tl.trans(codes), (BLOCK_K, BLOCK_M // 2, 2)))
+    columns = tl.program_id(1).to(tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
+    pairs = tl.program_id(0).to(tl.int64) * (BLOCK_M // 2) + tl.arange(0, BLOCK_M // 2)
+    fits = (columns < K)[:, None] & (pairs < M // 2)[None, :]
+    at = out_ptr + columns[:, None] * (M // 2) + pairs[None, :]
+    tl.store(at, (low | (high << 4)).to(tl.uint8), mask=fits)
+
+
+def transpose_nvfp4_2d(q: NVFP4Tensor) -> NVFP4Tensor:
+    """The transpose of a matrix packed with 2D scaling: the same values, blocks along M now.
+
+    Made when it is needed and dropped again, so that the weight is held once.
+
+    Args:
+        q: (M, K), M a multiple of 16, all 16 rows of a tile with the same scale.
+    Returns:
+        (K, M).
+    """
+    m, k = q.shape
+    codes = torch.empty(k, m // 2, dtype=torch.uint8, device=q.device)
+    if codes.numel():
+        _transpose_codes_kernel[(triton.cdiv(m, BLOCK_M), triton.cdiv(k, BLOCK_K))](
+            q.codes, codes, m, k, BLOCK_M=BLOCK_M, BLOCK_K=BLOCK_K, num_warps=NUM_WARPS
+        )
+    tiles = q.block_scales.view(torch.uint8)[::SCALE_BLOCK].t()
+    scales = tiles.repeat_interleave(SCALE_BLOCK, 0).view(torch.float8_e4m3fn)
+    return NVFP4Tensor(codes, scales, q.tensor_scale, (k, m))

@@ -1,4 +1,8 @@
-"""Which backend serves a device, and why: the one seam between the reference and the kernels."""
+"""Which backend serves a device and a recipe, and why: the one seam between reference and kernels.
+
+On a GPU a backend is used only after it has passed the self-test there (``selftest.py``), on the
+shapes at hand. What failed is switched off with its reason; nothing falls back silently.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,10 @@ from typing import Literal
 import torch
 
 How = Literal["native", "weight-only", "emulated"]
+LinearRecipe = Literal["nvfp4", "nvfp4-2d", "nvfp4-weight-only"]
+
+NATIVE_CAPABILITIES = ((10, 0), (10, 3), (12, 0))
+"""GPUs whose FP4 tensor cores the pinned Triton compiles for; sm_121 needs Triton 3.8."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +24,7 @@ class BackendChoice:
     """The outcome of a choice, shown with every run.
 
     Attributes:
-        name: the backend, for records: "reference".
+        name: the backend, for records: "reference", "native", "cublas" or "decoded".
         how: "native" FP4 tensor cores, "weight-only" packed weights with 16-bit products, or
             "emulated": formats rounded bit for bit, products in fp32.
         reason: one sentence for a person.
@@ -27,24 +35,92 @@ class BackendChoice:
     reason: str
 
 
-def choose_backend(device: torch.device | str) -> BackendChoice:
-    """The backend that NVFP4 runs on for tensors of ``device``."""
-    kind = torch.device(device).type
-    if kind == "cpu":
+@dataclass(frozen=True)
+class Verdict:
+    """What the self-test found about one backend on one device, for one recipe.
+
+    Attributes:
+        backend / recipe: what was tried.
+        passed: forward and backward agreed with the reference on every shape.
+        reason: one sentence: how close it came, or what was wrong.
+        milliseconds: forward and backward over all shapes; None if it failed.
+    """
+
+    backend: str
+    recipe: str
+    passed: bool
+    reason: str
+    milliseconds: float | None = None
+
+
+_verdicts: dict[tuple[str, str, str], Verdict] = {}
+
+
+def remember(device: torch.device | str, verdict: Verdict) -> None:
+    """Lets ``choose_backend`` know what the self-test found on a device."""
+    _verdicts[str(torch.device(device)), verdict.recipe, verdict.backend] = verdict
+
+
+def verdicts(device: torch.device | str, recipe: str) -> list[Verdict]:
+    """What is known about the backends of a device for a recipe."""
+    key = (str(torch.device(device)), recipe)
+    return [verdict for known, verdict in _verdicts.items() if known[:2] == key]
+
+
+def forget() -> None:
+    """Drops all that was remembered, in this process."""
+    _verdicts.clear()
+
+
+def choose_backend(device: torch.device | str, recipe: LinearRecipe = "nvfp4") -> BackendChoice:
+    """The backend that a recipe runs on for tensors of ``device``: the quickest that passed."""
+    device = torch.device(device)
+    if device.type == "cpu":
         reason = "A CPU has no FP4 units, so NVFP4 is emulated: same bits, products in fp32."
+        return BackendChoice("reference", "emulated", reason)
+    named, why_none = candidates(device, recipe)
+    known = verdicts(device, recipe)
+    passed = [v for v in known if v.passed and v.backend in named]
+    if passed:
+        best = min(passed, key=lambda v: v.milliseconds or 0.0)
+        how: How = "weight-only" if best.backend == "decoded" else "native"
+        return BackendChoice(best.backend, how, best.reason)
+    failed = [f"{v.backend}: {v.reason}" for v in known if not v.passed]
+    if failed:
+        why = f"Every faster backend failed its self-test ({' '.join(failed)})"
+    elif named:
+        why = f"No self-test of {' or '.join(named)} has passed here yet"
     else:
-        reason = f"No FP4 kernel serves a {kind} device yet, so NVFP4 is emulated there."
-    return BackendChoice("reference", "emulated", reason)
+        why = why_none
+    return BackendChoice("reference", "emulated", f"{why}, so NVFP4 is emulated on the GPU.")
+
+
+def candidates(device: torch.device | str, recipe: LinearRecipe) -> tuple[list[str], str]:
+    """Backends that might serve a recipe on a device, and why none, where there is none."""
+    device = torch.device(device)
+    if device.type != "cuda":
+        return [], f"No kernel serves a {device.type} device"
+    capability = torch.cuda.get_device_capability(device)
+    name = "sm_{}{}".format(*capability)
+    if recipe == "nvfp4-weight-only":
+        if capability < (8, 0):
+            return [], f"{name} has no bf16 tensor cores, which decoded products need"
+        return ["decoded"], ""
+    if capability not in NATIVE_CAPABILITIES:
+        return [], f"{name} has no FP4 tensor cores that the installed Triton knows"
+    return ["native", "cublas"] if hasattr(torch.nn.functional, "scaled_mm") else ["native"], ""
 
 
 def check_backend(name: str | None, device: torch.device) -> str:
-    """The backend to call: ``name`` where a caller insists, else the one chosen for the device.
+    """The backend for quantising and decoding: ``name`` where a caller insists, else the usual one.
+
+    Triton serves a GPU and the reference everything else: both return the same bytes.
 
     Raises:
         ValueError: no such backend, or it cannot run on the device.
     """
     if name is None:
-        return choose_backend(device).name
+        return "triton" if device.type == "cuda" else "reference"
     if name not in ("reference", "triton"):
         raise ValueError(
             f"backend is {name!r}; choose 'reference' or 'triton', or None to have one chosen"

@@ -1,0 +1,253 @@
+"""fprop and dgrad of a frozen Linear in NVFP4, as custom operators that torch.compile understands.
+
+    fprop    y = x @ W.T     the activation quantised (W4A4) or not (W4A16)
+    dgrad    dx = dy @ W     through the decoded forward weight, or both operands in FP4
+    wgrad    there is none: under LoRA the base weight is frozen
+
+Three recipes, after NVIDIA (arXiv 2509.25149) and MLPerf Training v5.1's llama2_70b_lora:
+
+    nvfp4              activations 1x16; dgrad decodes the forward weight, dY in 16 bits
+    nvfp4-2d           the weight scaled in 16x16 tiles, so that its transpose rounds alike; FP4
+                       products both ways, dY rounded stochastically
+    nvfp4-weight-only  16-bit activations and gradients both ways
+
+Quantising is an operator of its own with nothing but tensors in and out: in eager mode a caller
+quantises once and passes the result to q, k and v; under torch.compile identical calls are merged.
+
+A backend is chosen outside the operators and named to them, so a compiled graph is of one backend:
+
+    reference   formats emulated: operands rounded bit for bit, products in fp32
+    native      FP4 tensor cores, by our kernel;  cublas  the same by cuBLASLt
+    decoded     weight-only: the packed weight decoded in registers, 16-bit products
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from .dispatch import LinearRecipe, choose_backend
+from .format import SCALE_BLOCK, NVFP4Tensor, check_input, swizzle_scales
+from .ops import dequantize_nvfp4
+from .reference import fake_quantize_nvfp4
+from .rounding import round_to
+from .scales import ScaleRule
+
+Compute = Literal["bf16", "fp16"]
+_FP4 = ("native", "cublas")
+_DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def linear_nvfp4(
+    x: Tensor,
+    weight: NVFP4Tensor,
+    bias: Tensor | None = None,
+    *,
+    recipe: LinearRecipe = "nvfp4",
+    operand: list[Tensor] | None = None,
+    tiled_scales: Tensor | None = None,
+    seed: Tensor | None = None,
+    compute: Compute = "bf16",
+    backend: str | None = None,
+) -> Tensor:
+    """y = x @ weight.T + bias, differentiable in x.
+
+    Args:
+        x: (..., K) fp32, bf16 or fp16.
+        weight: (N, K); for ``nvfp4-2d`` quantised with 2D scaling, N a multiple of 16.
+        bias: (N,), frozen.
+        operand: what ``quantize_activation(x)`` returned, where several Linears read the same x;
+            None quantises x here.
+        tiled_scales: ``swizzle_scales(weight.block_scales)``, made once, for FP4 tensor cores;
+            None makes them here.
+        seed: (1,) int64, for the stochastic rounding of dY in ``nvfp4-2d``: change it every step.
+        compute: the 16-bit type of results and of 16-bit operands.
+        backend: None takes what ``choose_backend`` says.
+    Returns:
+        (..., N) in x's dtype.
+    Raises:
+        ValueError: an operand does not fit, an unknown recipe, or ``nvfp4-2d`` without a seed.
+    """
+    _check(x, weight, recipe, seed)
+    backend = backend or choose_backend(x.device, recipe).name
+    if operand is None:
+        weight_only = recipe == "nvfp4-weight-only"
+        operand = [] if weight_only else quantize_activation(x, backend=backend)
+    if tiled_scales is None and backend in _FP4:
+        tiled_scales = swizzle_scales(weight.block_scales)
+    dgrad = "fp4" if recipe == "nvfp4-2d" else "decoded"
+    parts = (weight.codes, weight.block_scales, weight.tensor_scale, tiled_scales)
+    return _linear(x, operand, *parts, bias, seed, dgrad, compute, backend)
+
+
+def quantize_activation(
+    x: Tensor, *, scale_rule: ScaleRule = "amax", backend: str | None = None
+) -> list[Tensor]:
+    """x rounded to NVFP4 with 1x16 scaling, once for all Linears that read it. No gradient.
+
+    Returns:
+        What the backend multiplies: [x_hat], like x, or [codes, tiled scales, tensor scale].
+    """
+    backend = backend or choose_backend(x.device).name
+    if backend in _FP4:
+        return list(_quantize(x.detach(), scale_rule, None))
+    return [_fake_quantize(x.detach(), scale_rule, None)]
+
+
+def _check(x: Tensor, weight: NVFP4Tensor, recipe: str, seed: Tensor | None) -> None:
+    if recipe not in get_args(LinearRecipe):
+        raise ValueError(f"recipe is {recipe!r}; choose from {', '.join(get_args(LinearRecipe))}")
+    check_input(x)
+    n, k = weight.shape
+    if x.shape[-1] != k:
+        raise ValueError(
+            f"x has {x.shape[-1]} features and the weight (N, K) = ({n}, {k}); K must agree"
+        )
+    if recipe != "nvfp4-2d":
+        return
+    if n % SCALE_BLOCK:
+        raise ValueError(
+            f"N is {n}, but nvfp4-2d sums dgrad over N in blocks of {SCALE_BLOCK}; use the recipe "
+            "nvfp4 for this layer"
+        )
+    if seed is None:
+        raise ValueError("seed is None; nvfp4-2d rounds dY stochastically: pass a (1,) int64 seed")
+
+
+@torch.library.custom_op("fp4_playground::fake_quantize", mutates_args=())
+def _fake_quantize(x: Tensor, scale_rule: str, seed: Tensor | None) -> Tensor:
+    finite = torch.aminmax(x) if x.numel() else ()
+    if not all(torch.isfinite(end) for end in finite):
+        # One NaN takes the tensor scale with it, as on hardware; the loss will show it.
+        return torch.full_like(x, torch.nan)
+    if seed is None:
+        return fake_quantize_nvfp4(x, scale_rule=scale_rule)
+    drawn = int(seed) % 2**64
+    return fake_quantize_nvfp4(x, scale_rule=scale_rule, rounding="stochastic", seed=drawn)
+
+
+@_fake_quantize.register_fake
+def _(x: Tensor, scale_rule: str, seed: Tensor | None) -> Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("fp4_playground::quantize", mutates_args=())
+def _quantize(x: Tensor, scale_rule: str, seed: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    from .quantize import quantize_nvfp4_triton
+
+    rows = x.reshape(-1, x.shape[-1])
+    return quantize_nvfp4_triton(rows, scale_rule=scale_rule, seed=seed, swizzled=True)
+
+
+@_quantize.register_fake
+def _(x: Tensor, scale_rule: str, seed: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    m, k = x.numel() // x.shape[-1], x.shape[-1]
+    tiles = ((m + 127) // 128) * ((k + 63) // 64)
+    return (
+        x.new_empty(m, k // 2, dtype=torch.uint8),
+        x.new_empty(tiles * 512, dtype=torch.float8_e4m3fn),
+        x.new_empty((), dtype=torch.float32),
+    )
+
+
+@torch.library.custom_op("fp4_playground::linear", mutates_args=())
+def _linear(
+    x: Tensor,
+    operand: list[Tensor],
+    codes: Tensor,
+    block_scales: Tensor,
+    tensor_scale: Tensor,
+    tiled_scales: Tensor | None,
+    bias: Tensor | None,
+    seed: Tensor | None,
+    dgrad: str,
+    compute: str,
+    backend: str,
+) -> Tensor:
+    q = _packed(codes, block_scales, tensor_scale)
+    if backend == "reference":
+        left = operand[0].to(torch.float32) if operand else round_to(x, compute)
+        y = F.linear(left, dequantize_nvfp4(q), None if bias is None else bias.to(torch.float32))
+        return round_to(y, compute).to(x.dtype)
+    if backend == "decoded":
+        from .matmul import matmul_decoded
+
+        left = (operand[0] if operand else x).reshape(-1, x.shape[-1])
+        y = matmul_decoded(left.to(_DTYPES[compute]), q, bias=bias)
+    else:
+        y = _fp4_product(operand, (codes, tiled_scales, tensor_scale), bias, compute, backend)
+    return y.to(x.dtype).view(*x.shape[:-1], -1)
+
+
+@_linear.register_fake
+def _(x, operand, codes, *others) -> Tensor:  # noqa: ANN001, ANN002
+    return x.new_empty(*x.shape[:-1], codes.shape[0])
+
+
+@torch.library.custom_op("fp4_playground::linear_dgrad", mutates_args=())
+def _linear_dgrad(
+    dy: Tensor,
+    codes: Tensor,
+    block_scales: Tensor,
+    tensor_scale: Tensor,
+    seed: Tensor | None,
+    dgrad: str,
+    compute: str,
+    backend: str,
+) -> Tensor:
+    q = _packed(codes, block_scales, tensor_scale)
+    if backend == "reference":
+        left = round_to(dy, compute)
+        left = _fake_quantize(left, "amax", seed) if dgrad == "fp4" else left
+        return round_to(left @ dequantize_nvfp4(q), compute).to(dy.dtype)
+    from .dequantize import transpose_nvfp4_2d
+    from .matmul import matmul_decoded, native_operand
+
+    rows = dy.reshape(-1, dy.shape[-1]).to(_DTYPES[compute])
+    if dgrad == "fp4" and backend in _FP4:
+        left = list(_quantize(rows, "amax", seed))
+        dx = _fp4_product(left, native_operand(transpose_nvfp4_2d(q)), None, compute, backend)
+    else:
+        rows = _fake_quantize(rows, "amax", seed) if dgrad == "fp4" else rows
+        dx = matmul_decoded(rows, q, transposed=True)
+    return dx.to(dy.dtype).view(*dy.shape[:-1], -1)
+
+
+@_linear_dgrad.register_fake
+def _(dy, codes, *others) -> Tensor:  # noqa: ANN001, ANN002
+    return dy.new_empty(*dy.shape[:-1], codes.shape[1] * 2)
+
+
+def _save(ctx, inputs, output) -> None:  # noqa: ANN001
+    _, operand, codes, block_scales, tensor_scale, _, _, seed, *ctx.options = inputs
+    ctx.operands = len(operand)
+    # Not x: dgrad needs dY and the packed weight only.
+    ctx.save_for_backward(codes, block_scales, tensor_scale, seed)
+
+
+def _backward(ctx, dy: Tensor):  # noqa: ANN001, ANN202
+    dx = _linear_dgrad(dy, *ctx.saved_tensors, *ctx.options)
+    return dx, [None] * ctx.operands, *[None] * 9
+
+
+_linear.register_autograd(_backward, setup_context=_save)
+
+
+def _fp4_product(
+    left: list[Tensor], right: tuple, bias: Tensor | None, compute: str, backend: str
+) -> Tensor:
+    from .matmul import NATIVE_TILES, matmul_cublas, matmul_native, pick_tile
+
+    if backend == "cublas":
+        return matmul_cublas(tuple(left), right, bias=bias, dtype=_DTYPES[compute])
+    major, minor = torch.cuda.get_device_capability(left[0].device)
+    tiles = NATIVE_TILES[10 * major + minor]
+    tile = pick_tile(tiles, left[0].shape[0], right[0].shape[0])
+    return matmul_native(tuple(left), right, tile=tile, bias=bias, dtype=_DTYPES[compute])
+
+
+def _packed(codes: Tensor, block_scales: Tensor, tensor_scale: Tensor) -> NVFP4Tensor:
+    return NVFP4Tensor(codes, block_scales, tensor_scale, (codes.shape[0], codes.shape[1] * 2))
