@@ -19,6 +19,9 @@ from playground.store import Group, RunStore
 if not Path("/dev/nvidiactl").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
+# As in a worker: threads that spin while they wait make a busy machine many times slower.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 LIBRARIES = ("torch", "triton", "transformers", "peft", "gradio", "pydantic")
 DEADLINE_S = 60  # far beyond what anything takes: only a fault gets here
 
