@@ -1,0 +1,230 @@
+"""Before a backend is used on a GPU it must pass here; the quickest that passed is then chosen.
+
+    python -m kernels.selftest [--recipe nvfp4] [--cache FILE] [--json FILE]
+
+For each backend, one forward and one backward on the shapes at hand are held against the reference:
+the result within a bound, gradients finite and not all zero (both have happened elsewhere: a
+capability said yes and the product failed, and stochastic rounding returned zeros). Verdicts are
+kept in a file for each GPU, driver and library version, so a machine pays for this once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import get_args
+
+import torch
+
+from .dispatch import LinearRecipe, Verdict, candidates, choose_backend, remember
+from .format import swizzle_scales
+from .linear import linear_nvfp4, quantize_activation
+from .ops import quantize_nvfp4
+
+Shape = tuple[int, int, int]
+
+DEFAULT_SHAPES: tuple[Shape, ...] = ((512, 576, 576), (512, 1536, 576), (129, 576, 1536))
+"""(M tokens, N outputs, K inputs): SmolLM2-135M's Linears, and a ragged M."""
+
+LARGEST_ERROR = 0.01
+"""Relative L2 error to the reference. Operands are rounded alike in both, so only the order of sums
+and the last rounding differ; rounding to bf16 alone is 2^-9 relative at most, 0.002."""
+
+_TIMED_RUNS = 5
+
+
+def self_test(
+    device: torch.device | str,
+    recipe: LinearRecipe,
+    shapes: tuple[Shape, ...] = DEFAULT_SHAPES,
+    *,
+    backends: list[str] | None = None,
+    dtype: torch.dtype = torch.bfloat16,
+) -> list[Verdict]:
+    """Tries every backend that might serve, and lets ``choose_backend`` know.
+
+    Args:
+        shapes: (M, N, K) of the products that the model will do.
+        backends: None tries what ``candidates`` names.
+    """
+    named = candidates(device, recipe)[0] if backends is None else backends
+    found = [_try(name, torch.device(device), recipe, shapes, dtype) for name in named]
+    for verdict in found:
+        remember(device, verdict)
+    return found
+
+
+def _try(
+    backend: str,
+    device: torch.device,
+    recipe: LinearRecipe,
+    shapes: tuple[Shape, ...],
+    dtype: torch.dtype,
+) -> Verdict:
+    worst, milliseconds = 0.0, 0.0
+    try:
+        for shape in shapes:
+            error, spent = _one_shape(backend, device, recipe, shape, dtype)
+            worst, milliseconds = max(worst, error), milliseconds + spent
+    # Whatever a backend dies of (compiler, driver, launch), it is switched off and says why.
+    except Exception as error:
+        why = str(error).strip().splitlines() or ["no message"]
+        return Verdict(backend, recipe, False, f"{type(error).__name__}: {why[0]}.")
+    reason = f"{backend} agrees with the reference to {worst:.2%} on {len(shapes)} shapes."
+    return Verdict(backend, recipe, True, reason, milliseconds)
+
+
+class _Failed(ValueError):
+    """What the self-test found wrong, in one sentence."""
+
+
+def _one_shape(
+    backend: str, device: torch.device, recipe: LinearRecipe, shape: Shape, dtype: torch.dtype
+) -> tuple[float, float]:
+    """The larger relative error of forward and backward, and their milliseconds together."""
+    m, n, k = shape
+    generator = torch.Generator().manual_seed(0)
+    x, w, dy = (
+        torch.randn(size, generator=generator).to(device=device, dtype=dtype)
+        for size in ((m, k), (n, k), (m, n))
+    )
+    x.requires_grad_()
+    q = quantize_nvfp4(w, scaling="2d" if recipe == "nvfp4-2d" else "1d", backend="reference")
+    seed = torch.ones(1, dtype=torch.int64, device=device)
+    compute = "fp16" if dtype == torch.float16 else "bf16"
+    tiled = swizzle_scales(q.block_scales)
+
+    def run(name: str) -> tuple[torch.Tensor, torch.Tensor]:
+        operand = None if recipe == "nvfp4-weight-only" else quantize_activation(x, backend=name)
+        y = linear_nvfp4(
+            x,
+            q,
+            recipe=recipe,
+            operand=operand,
+            tiled_scales=tiled,
+            seed=seed,
+            compute=compute,
+            backend=name,
+        )
+        return y.detach(), torch.autograd.grad(y, x, dy)[0]
+
+    worst = 0.0
+    for what, got, want in zip(("result", "gradient"), run(backend), run("reference"), strict=True):
+        worst = max(worst, _error(what, got, want, shape))
+    return worst, _time(lambda: run(backend), device)
+
+
+def _error(what: str, got: torch.Tensor, want: torch.Tensor, shape: Shape) -> float:
+    if not got.isfinite().all():
+        bad = got.numel() - int(got.isfinite().sum())
+        raise _Failed(f"{bad} of {got.numel()} values of the {what} are not finite at {shape}")
+    if not got.any():
+        raise _Failed(f"the {what} is all zeros at {shape}")
+    got, want = got.double(), want.double()
+    error = float((got - want).norm() / want.norm())
+    if error > LARGEST_ERROR:
+        raise _Failed(
+            f"the {what} is {error:.1%} off the reference at {shape}, more than {LARGEST_ERROR:.0%}"
+        )
+    return error
+
+
+def _time(run, device: torch.device) -> float:  # noqa: ANN001
+    """Median milliseconds of a few runs, the device waited for around each."""
+
+    def wait() -> None:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    spent = []
+    for _ in range(_TIMED_RUNS):
+        wait()
+        start = time.perf_counter()
+        run()
+        wait()
+        spent.append(1000 * (time.perf_counter() - start))
+    return statistics.median(spent)
+
+
+def fingerprint(device: torch.device | str) -> str:
+    """What a verdict holds for: this GPU, driver and these libraries."""
+    import triton
+
+    device = torch.device(device)
+    parts = [f"torch {torch.__version__}", f"triton {triton.__version__}"]
+    if device.type == "cuda":
+        properties = torch.cuda.get_device_properties(device)
+        parts = [
+            properties.name,
+            f"sm_{properties.major}{properties.minor}",
+            f"driver {torch._C._cuda_getDriverVersion()}",
+            *parts,
+        ]
+    else:
+        parts = [device.type, *parts]
+    return ", ".join(parts)
+
+
+def verified(
+    device: torch.device | str,
+    recipe: LinearRecipe,
+    shapes: tuple[Shape, ...] = DEFAULT_SHAPES,
+    *,
+    cache: Path,
+    backends: list[str] | None = None,
+    dtype: torch.dtype = torch.bfloat16,
+) -> list[Verdict]:
+    """The verdicts kept for this device, recipe and shapes, or new ones, which are then kept."""
+    kept = json.loads(cache.read_text()) if cache.exists() else {}
+    key = f"{fingerprint(device)}; {recipe}; {dtype}; {sorted(set(shapes))}"
+    if key not in kept:
+        found = self_test(device, recipe, shapes, backends=backends, dtype=dtype)
+        kept[key] = [asdict(verdict) for verdict in found]
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        # Written beside and moved over, so that a reader never sees half a file.
+        draft = cache.with_suffix(".new")
+        draft.write_text(json.dumps(kept, indent=1))
+        draft.replace(cache)
+    found = [Verdict(**row) for row in kept[key]]
+    for verdict in found:
+        remember(device, verdict)
+    return found
+
+
+def report(device: torch.device | str, *, cache: Path | None = None) -> dict:
+    """What each recipe runs on here, and what the self-test found: plain values, for JSON."""
+    rows = []
+    for recipe in get_args(LinearRecipe):
+        found = verified(device, recipe, cache=cache) if cache else self_test(device, recipe)
+        rows.append(
+            {
+                "recipe": recipe,
+                "choice": asdict(choose_backend(device, recipe)),
+                "verdicts": [asdict(verdict) for verdict in found],
+            }
+        )
+    return {"device": fingerprint(device), "recipes": rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, help="keep verdicts in this file")
+    parser.add_argument("--json", type=Path, help="write the report to this file")
+    arguments = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    found = report(device, cache=arguments.cache)
+    print(found["device"])
+    for row in found["recipes"]:
+        print(f"{row['recipe']:18} {row['choice']['how']:12} {row['choice']['reason']}")
+        for verdict in row["verdicts"]:
+            print(f"{'':18} {'passed' if verdict['passed'] else 'off':12} {verdict['reason']}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

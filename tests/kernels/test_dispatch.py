@@ -1,0 +1,178 @@
+"""Which backend is chosen, the self-test before it, and that nothing falls back silently."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from kernels import choose_backend, dispatch, selftest
+from kernels import matmul as products
+from kernels.dispatch import Verdict, remember
+
+ROOT = Path(__file__).parents[2]
+SHAPES = ((17, 48, 64), (33, 32, 80))
+WEIGHT_ONLY = "nvfp4-weight-only"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> Iterator[None]:
+    dispatch.forget()
+    yield
+    dispatch.forget()
+
+
+@pytest.fixture
+def blackwell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: (12, 0))
+
+
+def _passed(backend: str, milliseconds: float, recipe: str = "nvfp4") -> Verdict:
+    return Verdict(backend, recipe, True, f"{backend} agrees.", milliseconds)
+
+
+@pytest.mark.parametrize("recipe", ["nvfp4", "nvfp4-2d", WEIGHT_ONLY])
+def test_a_cpu_emulates(recipe: str) -> None:
+    choice = choose_backend("cpu", recipe)
+    assert (choice.name, choice.how) == ("reference", "emulated")
+
+
+def test_a_gpu_uses_nothing_that_has_not_passed(blackwell: None) -> None:
+    choice = choose_backend("cuda")
+    assert (choice.name, choice.how) == ("reference", "emulated")
+    assert "No self-test of native or cublas has passed" in choice.reason
+
+
+def test_the_quickest_that_passed_is_chosen(blackwell: None) -> None:
+    remember("cuda", _passed("native", 2.0))
+    assert choose_backend("cuda").name == "native"
+    remember("cuda", _passed("cublas", 1.0))
+    choice = choose_backend("cuda")
+    assert (choice.name, choice.how, choice.reason) == ("cublas", "native", "cublas agrees.")
+    assert choose_backend("cuda", WEIGHT_ONLY).name == "reference", "another recipe, another test"
+
+
+def test_what_failed_is_off_and_says_why(blackwell: None) -> None:
+    remember("cuda", Verdict("native", "nvfp4", False, "the gradient is all zeros."))
+    choice = choose_backend("cuda")
+    assert choice.how == "emulated"
+    assert "native: the gradient is all zeros." in choice.reason
+
+
+@pytest.mark.parametrize(
+    ("capability", "recipe", "named", "why"),
+    [
+        ((12, 0), "nvfp4", ["native", "cublas"], ""),
+        ((12, 1), "nvfp4", [], "sm_121 has no FP4 tensor cores that the installed Triton knows"),
+        ((9, 0), "nvfp4-2d", [], "sm_90 has no FP4"),
+        ((9, 0), WEIGHT_ONLY, ["decoded"], ""),
+        ((7, 5), WEIGHT_ONLY, [], "sm_75 has no bf16 tensor cores"),
+    ],
+)
+def test_candidates_of_a_gpu(
+    capability: tuple[int, int],
+    recipe: str,
+    named: list[str],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: capability)
+    got, reason = dispatch.candidates("cuda", recipe)
+    assert got == named
+    assert reason.startswith(why)
+
+
+def _test_decoded(device: str) -> Verdict:
+    (verdict,) = selftest.self_test(
+        device, WEIGHT_ONLY, SHAPES, backends=["decoded"], dtype=torch.float16
+    )
+    return verdict
+
+
+def test_a_good_backend_passes_forward_and_backward(device: str) -> None:
+    verdict = _test_decoded(device)
+    assert verdict.passed, verdict.reason
+    assert verdict.milliseconds > 0
+    assert "agrees with the reference to 0." in verdict.reason
+    assert dispatch.verdicts(device, WEIGHT_ONLY) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (lambda y: y * 1.05, "is 5.0% off the reference"),
+        (lambda y: y * 0, "is all zeros"),
+        (lambda y: y.index_fill(0, torch.tensor([3], device=y.device), float("nan")), "not finite"),
+    ],
+)
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_broken_backend_is_found(
+    broken, reason: str, backward: bool, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = products.matmul_decoded
+
+    def damaged(x, q, *, transposed: bool = False, **options):
+        y = real(x, q, transposed=transposed, **options)
+        return broken(y) if transposed == backward else y
+
+    monkeypatch.setattr(products, "matmul_decoded", damaged)
+    verdict = _test_decoded(device)
+    assert not verdict.passed
+    assert reason in verdict.reason
+    assert ("gradient" if backward else "result") in verdict.reason
+
+
+def test_a_backend_that_raises_is_switched_off_with_its_words(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*args: object, **options: object) -> None:
+        raise RuntimeError("out of shared memory\nmany more lines")
+
+    monkeypatch.setattr(products, "matmul_decoded", dies)
+    verdict = _test_decoded(device)
+    assert not verdict.passed
+    assert verdict.reason == "RuntimeError: out of shared memory."
+
+
+def test_verdicts_are_kept_for_the_device_and_its_versions(
+    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "deep" / "kernels.json"
+    options = dict(cache=cache, backends=["decoded"], dtype=torch.float16)
+    first = selftest.verified(device, WEIGHT_ONLY, SHAPES, **options)
+    monkeypatch.setattr(selftest, "_try", None)
+    dispatch.forget()
+    assert selftest.verified(device, WEIGHT_ONLY, SHAPES, **options) == first
+    assert dispatch.verdicts(device, WEIGHT_ONLY) == first
+    monkeypatch.setattr(selftest, "fingerprint", lambda device: "another driver")
+    with pytest.raises(TypeError):
+        selftest.verified(device, WEIGHT_ONLY, SHAPES, **options)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="states what a machine without a GPU says")
+def test_the_report_of_a_machine_without_a_gpu(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels.selftest", "--json", file],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(file.read_text())["recipes"]
+    assert {row["choice"]["how"] for row in rows} == {"emulated"}
+    assert "A CPU has no FP4 units" in done.stdout
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("recipe", ["nvfp4", "nvfp4-2d", WEIGHT_ONLY])
+def test_every_backend_of_this_gpu_passes(recipe: str, device: str) -> None:
+    if device == "cpu":
+        pytest.skip("needs a GPU")
+    for verdict in selftest.self_test(device, recipe):
+        assert verdict.passed, verdict
