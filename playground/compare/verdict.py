@@ -96,13 +96,14 @@ def _loss_sentence(baseline: RunRecord, other: RunRecord) -> str:
     if not (math.isfinite(a) and math.isfinite(b)):
         return f"A final held-out loss is not finite ({baseline.label} {a}, {other.label} {b})."
     delta = b - a
-    share = f" ({abs(delta) / a:.1%})" if a > 0 else ""
-    sign = "above" if delta > 0 else "below"
+    # A share of the loss would say little where the loss is near zero; perplexity is exp(loss).
+    sign, word = ("above", "higher") if delta > 0 else ("below", "lower")
     if round(abs(delta), 4) == 0:
         return f"{other.label} ends at the same held-out loss as {baseline.label}, {b:.4f}."
     return (
         f"{other.label} ends at a held-out loss of {b:.4f}, "
-        f"{abs(delta):.4f} nats{share} {sign} {baseline.label}'s {a:.4f}."
+        f"{abs(delta):.4f} nats {sign} {baseline.label}'s {a:.4f} "
+        f"(perplexity {abs(math.expm1(delta)):.1%} {word})."
     )
 
 

@@ -14,14 +14,15 @@ def _steps(rate: float) -> list:
     return [step(n, tokens_per_s=rate * (1 + n / 1000)) for n in range(1, 10)]
 
 
-def test_the_loss_difference_is_said_in_nats_and_per_cent() -> None:
+def test_the_loss_difference_is_said_in_nats_and_in_perplexity() -> None:
     found = verdict([arm("fp16", after=0.5), arm("nvfp4", after=0.51)])
     assert found.loss_delta == pytest.approx(0.01)
-    assert "0.0100 nats (2.0%) above FP16's 0.5000" in found.text
+    assert "0.0100 nats above FP16's 0.5000 (perplexity 1.0% higher)" in found.text
 
 
 def test_better_is_said_in_the_same_voice() -> None:
-    assert "below FP16's" in verdict([arm("fp16", after=0.5), arm("nvfp4", after=0.4)]).text
+    found = verdict([arm("fp16", after=0.5), arm("nvfp4", after=0.4)])
+    assert "below FP16's 0.5000 (perplexity 9.5% lower)" in found.text
 
 
 def test_emulation_claims_no_speed_and_no_peak() -> None:
