@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TITLE = "FP4 Playground"
-TAGLINE = "What do 4-bit weights cost, and what do they buy? Train the same adapter twice and see."
+TAGLINE = "What does 4-bit training cost, and what does it buy? Train the same adapter twice and see."
 EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
 NATIVE_HERE = "This GPU multiplies 4-bit numbers in hardware."
 
@@ -103,7 +103,7 @@ HOW_WORDS = {
     "emulated": "emulated",
 }
 HOW_EXPLAINED = {
-    "native": "W4A4 on FP4 tensor cores: both operands are 4-bit in hardware.",
+    "native": "The hardware multiplies numbers of this format itself.",
     "weight-only": "W4A16: weights are stored in 4 bits and decoded; products are 16-bit.",
     "emulated": "Numbers are rounded to the format bit for bit; products are done in fp32. "
     "Loss is real, speed and peak memory are not claims.",
