@@ -1,6 +1,6 @@
 """One training step of SmolLM2-135M in each precision, as ratios to FP16 within one run.
 
-    python -m benchmarks.bench_step [--steps 5] [--tokens 512] [precision ...]
+    python -m benchmarks.bench_step [--steps 5] [--tokens 512] [--cpu-time] [precision ...]
 
 Every precision gets a copy of the same model and the same batch, and they take turns, so that
 whatever else the machine does falls on all of them alike. On a CPU all are emulated: the ratio says
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import copy
 import statistics
+import time
 from typing import NamedTuple
 
 import torch
@@ -49,13 +50,18 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--steps", type=int, default=5, help="timed steps of each precision")
     parser.add_argument("--tokens", type=int, default=512, help="tokens of a step, in four rows")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="on a busy CPU: one thread, processor time"
+    )
     given = parser.parse_args()
+    if given.cpu_time:
+        torch.set_num_threads(1)
     names = list(dict.fromkeys([BASE, *given.precisions]))
     device, detected = compute_device(hardware.detect())
     pin_numerics(0)
     arms = make_arms(names, given.model, device)
     batch = random_batch(given.tokens)
-    timer = StepTimer(device)
+    timer = StepTimer(device, clock=time.process_time if given.cpu_time else time.perf_counter)
     # One warm-up round: after it allocators and thread pools are as they stay.
     for number in range(1 + given.steps):
         for arm in arms.values():
@@ -100,7 +106,11 @@ def random_batch(tokens: int) -> MicroBatch:
 
 def report(arms: dict[str, Arm], detected: hardware.Device, given: argparse.Namespace) -> None:
     threads = torch.get_num_threads()
-    print(f"{given.model}, {given.tokens} tokens a step, {detected.name}, {threads} threads")
+    clock = "processor" if given.cpu_time else "wall"
+    print(
+        f"{given.model}, {given.tokens} tokens a step, {detected.name}, {threads} threads, "
+        f"torch {torch.__version__}, {clock} time"
+    )
     print(f"{'':8} {'min':>8} {'median':>8} {'max':>8} ms   ratio of medians, of minima to {BASE}")
     base = arms[BASE].times_ms
     for name, arm in arms.items():

@@ -22,6 +22,8 @@ from playground.training.prepare import Prepared, prepare
 
 Found = TypeVar("Found")
 
+REMEDY = "lower the learning rate or pick a precision with a larger range."
+
 
 class _Stopped(Exception):
     """Someone asked to stop in the middle of something."""
@@ -59,7 +61,12 @@ def _train(config: RunConfig, folder: Path, check: Callable[[], None]) -> Iterat
     yield from _evaluate(run, 0, "before", check)
     status = yield from _steps(run, check)
     if status.status == "finished":
-        yield from _evaluate(run, config.training.max_steps, "after", check)
+        last = config.training.max_steps
+        loss = yield from _evaluate(run, last, "after", check)
+        if not math.isfinite(loss):  # the last update did it, so no step could see it
+            error = f"After step {last} the held-out loss became {loss}; {REMEDY}"
+            yield Status(status="diverged", error=error)
+            return
         yield Stage(name="saving the adapter")
         check()
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,13 +162,12 @@ def _step_event(
 
 def _diverged(update: Update, optimiser: Optimiser, recipe: Recipe) -> str | None:
     """Why training cannot go on, or None; a step that the loss scaler skipped is no reason."""
-    remedy = "lower the learning rate or pick a precision with a larger range."
     if not math.isfinite(update.loss):
-        return f"the loss became {update.loss}; {remedy}"
+        return f"the loss became {update.loss}; {REMEDY}"
     if update.skipped and not recipe.scales_loss:
-        return f"the gradients became {update.grad_norm}; {remedy}"
+        return f"the gradients became {update.grad_norm}; {REMEDY}"
     if optimiser.exhausted:
-        return f"no loss scale was small enough for finite gradients; {remedy}"
+        return f"no loss scale was small enough for finite gradients; {REMEDY}"
     return None
 
 
@@ -171,7 +177,7 @@ def _evaluate(
     when: Literal["before", "during", "after"],
     check: Callable[[], None],
 ) -> Iterator[Event]:
-    """Yields its progress, then its Eval; answers are written before and after, not during."""
+    """Yields its progress, then its Eval; returns the loss. No answers are written during."""
     settings = run.config
     found = yield from _with_progress(
         f"loss of {len(run.eval)} held-out rows",
@@ -199,6 +205,7 @@ def _evaluate(
         exact_match=match.share,
         exact_match_rows=match.rows,
     )
+    return found.loss
 
 
 def _with_progress(detail: str, work: Generator[float, None, Found]) -> Iterator[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -210,6 +210,24 @@ def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(
         assert events[-1].error.startswith("At step 3 the loss became nan")
         assert [e.when for e in only(Eval, events)] == ["before"]
         assert not (tmp_path / "adapter").exists()
+
+
+def test_a_last_update_that_breaks_the_model_is_no_success(
+    configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_after_training(*arguments: object, **options: object) -> Generator:
+        found = yield from held_out_loss(*arguments, **options)
+        calls.append(1)
+        return found._replace(loss=math.nan) if len(calls) == 2 else found
+
+    calls: list[int] = []
+    held_out_loss = loop.held_out_loss
+    monkeypatch.setattr(loop, "held_out_loss", broken_after_training)
+    events = run(configure(max_steps=2), tmp_path)
+    assert math.isnan(only(Eval, events)[-1].loss)
+    assert events[-1].status == "diverged"
+    assert events[-1].error.startswith("After step 2 the held-out loss became nan")
+    assert not (tmp_path / "adapter").exists()
 
 
 def test_fp16_skips_a_step_halves_the_scale_and_goes_on(
