@@ -97,19 +97,22 @@ def specs(arch: int) -> Iterator[Spec]:
             {"x_ptr": f"*{dtype}", "partial_ptr": "*i32"},
             {"COUNT": q.AMAX_PROGRAMS, "BLOCK_M": q.BLOCK_M, "BLOCK_K": q.BLOCK_K},
         )
-    for dtype, rule, scaling, stochastic, swizzled in (
-        ("bf16", "amax", "1d", False, True),
-        ("bf16", "amax", "1d", True, True),
-        ("fp16", "amax", "1d", False, True),
-        ("bf16", "four_over_six", "1d", False, True),
-        ("fp32", "search", "1d", False, False),
-        ("fp32", "search", "2d", False, False),
+    for dtype, rule, scaling, stochastic, swizzled, amax in (
+        ("bf16", "amax", "1d", False, True, "partial"),
+        ("bf16", "amax", "1d", False, True, "whole"),
+        ("bf16", "amax", "1d", True, True, "partial"),
+        ("fp16", "amax", "1d", False, True, "partial"),
+        ("bf16", "four_over_six", "1d", False, True, "partial"),
+        ("fp32", "search", "1d", False, False, "partial"),
+        ("fp32", "search", "2d", False, False, "partial"),
     ):
         yield Spec(
             arch,
             "quantize",
             "_quantize_nvfp4_kernel",
-            f"{dtype} {scaling} {rule}" + " stochastic" * stochastic + " swizzled" * swizzled,
+            f"{dtype} {scaling} {rule} {amax}"
+            + " stochastic" * stochastic
+            + " swizzled" * swizzled,
             {
                 "x_ptr": f"*{dtype}",
                 "partial_ptr": "*i32",
@@ -119,6 +122,7 @@ def specs(arch: int) -> Iterator[Spec]:
                 "seed_ptr": "*i64",
             },
             {
+                "AMAX": amax,
                 "COUNT": q.AMAX_PROGRAMS,
                 "COUNT_PADDED": q.AMAX_PROGRAMS,
                 "BOUND": q.scale_bound(rule),

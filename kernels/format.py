@@ -19,6 +19,8 @@ E4M3_MAX = 448.0
 FLT_MAX = torch.finfo(torch.float32).max
 SCALE_BLOCK = 16
 """Consecutive values along K that share one E4M3 scale."""
+NVFP4_BITS = 4 + 8 / SCALE_BLOCK
+"""Bits a value takes, its share of the block scale included."""
 
 E2M1_MAGNITUDES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 E2M1_VALUES = (*E2M1_MAGNITUDES, *(-v for v in E2M1_MAGNITUDES))

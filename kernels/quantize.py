@@ -2,7 +2,8 @@
 
 Same bytes as ``reference.py`` for every rule, scaling and rounding. The amax pass leaves a partial
 maximum for each program and the second pass reduces those itself: so two launches, no atomics,
-nothing to clear, and the tensor scale never visits the host. A given tensor scale saves the first.
+nothing to clear, and the tensor scale never visits the host. A small x, or a given tensor scale,
+takes one launch.
 
 A NaN or inf in x makes the tensor scale NaN or inf: the host is not waited for to refuse it, it
 shows in the decoded values and thus in the loss, where the run's finite check reports it.
@@ -28,10 +29,41 @@ from .scales import SEARCH_STEPS, ScaleRule, Scaling, scale_bound
 
 AMAX_PROGRAMS = 512
 """Partial maxima at most: few enough that each program of the second pass can read them all."""
+WHOLE_AMAX = 65536
+"""Up to so many values each program finds the amax of all x itself, from the cache: one launch."""
 BLOCK_M, BLOCK_K, NUM_WARPS = 16, 128, 4
 
 _FIRST_STEP = min(SEARCH_STEPS)
 _LAST_STEP = max(SEARCH_STEPS)
+
+
+@triton.jit
+def _amax_bits(
+    x_ptr,
+    M,
+    K,
+    stride_m,
+    stride_k,
+    first,
+    step,
+    BLOCK_M: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
+    """Largest magnitude of every ``step``-th tile of x from ``first`` on, as the bits of an fp32.
+
+    Compared as integers, because then NaN is above infinity and infinity above all else.
+    """
+    wide = (K + BLOCK_K - 1) // BLOCK_K
+    tiles = ((M + BLOCK_M - 1) // BLOCK_M) * wide
+    largest = tl.full((BLOCK_M, BLOCK_K), 0, tl.int32)
+    for tile in range(first, tiles, step):
+        rows = (tile // wide).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+        columns = (tile % wide).to(tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
+        inside = (rows < M)[:, None] & (columns < K)[None, :]
+        at = x_ptr + rows[:, None] * stride_m + columns[None, :] * stride_k
+        x = tl.load(at, mask=inside, other=0.0).to(tl.float32)
+        largest = tl.maximum(largest, x.to(tl.int32, bitcast=True) & 0x7FFFFFFF)
+    return tl.max(tl.max(largest, axis=1), axis=0)
 
 
 @triton.jit
@@ -46,29 +78,16 @@ def _amax_kernel(
     BLOCK_M: tl.constexpr,
     BLOCK_K: tl.constexpr,
 ):
-    """Program i leaves the largest magnitude of every COUNT-th tile of x, as the bits of an fp32.
-
-    Compared as integers, because then NaN is above infinity and infinity above all else.
-    """
-    wide = (K + BLOCK_K - 1) // BLOCK_K
-    tiles = ((M + BLOCK_M - 1) // BLOCK_M) * wide
-    largest = tl.full((BLOCK_M, BLOCK_K), 0, tl.int32)
-    for tile in range(tl.program_id(0), tiles, COUNT):
-        rows = (tile // wide).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
-        columns = (tile % wide).to(tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
-        inside = (rows < M)[:, None] & (columns < K)[None, :]
-        at = x_ptr + rows[:, None] * stride_m + columns[None, :] * stride_k
-        x = tl.load(at, mask=inside, other=0.0).to(tl.float32)
-        largest = tl.maximum(largest, x.to(tl.int32, bitcast=True) & 0x7FFFFFFF)
-    tl.store(partial_ptr + tl.program_id(0), tl.max(tl.max(largest, axis=1), axis=0))
+    """Program i leaves the amax of every COUNT-th tile."""
+    first = tl.program_id(0)
+    bits = _amax_bits(x_ptr, M, K, stride_m, stride_k, first, COUNT, BLOCK_M, BLOCK_K)
+    tl.store(partial_ptr + first, bits)
 
 
 @triton.jit
-def _tensor_scale(partial_ptr, BOUND: tl.constexpr, COUNT: tl.constexpr, PADDED: tl.constexpr):
-    """amax / (BOUND * 6) of the partial maxima; 1 where that is 0."""
-    at = tl.arange(0, PADDED)
-    bits = tl.max(tl.load(partial_ptr + at, mask=at < COUNT, other=0), axis=0)
-    scale = tl.div_rn(bits.to(tl.float32, bitcast=True), BOUND * 6.0)
+def _tensor_scale(amax_bits, BOUND: tl.constexpr):
+    """amax / (BOUND * 6); 1 where that is 0."""
+    scale = tl.div_rn(amax_bits.to(tl.float32, bitcast=True), BOUND * 6.0)
     return tl.where(scale == 0.0, 1.0, scale)
 
 
@@ -132,7 +151,8 @@ def _quantize_nvfp4_kernel(
     K,
     stride_m,
     stride_k,
-    COUNT: tl.constexpr,  # partial maxima; 0 when the tensor scale is given
+    AMAX: tl.constexpr,  # "given" tensor scale, "partial" maxima, or "whole": found here
+    COUNT: tl.constexpr,
     COUNT_PADDED: tl.constexpr,
     BOUND: tl.constexpr,
     RULE: tl.constexpr,
@@ -145,10 +165,15 @@ def _quantize_nvfp4_kernel(
     BLOCK_K: tl.constexpr,
 ):
     BLOCKS: tl.constexpr = BLOCK_K // 16
-    if COUNT == 0:
+    if AMAX == "given":
         tensor_scale = tl.load(tensor_scale_ptr)
     else:
-        tensor_scale = _tensor_scale(partial_ptr, BOUND, COUNT, COUNT_PADDED)
+        if AMAX == "partial":
+            at = tl.arange(0, COUNT_PADDED)
+            bits = tl.max(tl.load(partial_ptr + at, mask=at < COUNT, other=0), axis=0)
+        else:
+            bits = _amax_bits(x_ptr, M, K, stride_m, stride_k, 0, 1, BLOCK_M, BLOCK_K)
+        tensor_scale = _tensor_scale(bits, BOUND)
         if (tl.program_id(0) == 0) & (tl.program_id(1) == 0):
             tl.store(tensor_scale_ptr, tensor_scale)
 
@@ -235,11 +260,14 @@ def quantize_nvfp4_triton(
     size = (-(-m // 128) * 128 * (-(-blocks // 4) * 4),) if swizzled else (m, blocks)
     codes = torch.empty(m, k // 2, dtype=torch.uint8, device=x.device)
     scales = torch.empty(size, dtype=torch.float8_e4m3fn, device=x.device)
-    count, partial, scale = 0, codes, tensor_scale
     if x.numel() == 0:
-        return codes, scales, torch.ones((), device=x.device) if scale is None else scale
+        one = torch.ones((), device=x.device)
+        return codes, scales, one if tensor_scale is None else tensor_scale
+    amax, count, partial, scale = "given", 1, codes, tensor_scale
     if scale is None:
         scale = torch.empty((), dtype=torch.float32, device=x.device)
+        amax = "whole" if x.numel() <= WHOLE_AMAX else "partial"
+    if amax == "partial":
         count = min(triton.cdiv(m, BLOCK_M) * triton.cdiv(k, BLOCK_K), AMAX_PROGRAMS)
         partial = torch.empty(count, dtype=torch.int32, device=x.device)
         _amax_kernel[(count,)](
@@ -259,8 +287,9 @@ def quantize_nvfp4_triton(
         m,
         k,
         *x.stride(),
+        AMAX=amax,
         COUNT=count,
-        COUNT_PADDED=triton.next_power_of_2(max(count, 1)),
+        COUNT_PADDED=triton.next_power_of_2(count),
         BOUND=scale_bound(scale_rule),
         RULE=scale_rule,
         TILED=scaling == "2d",

@@ -33,7 +33,7 @@ def test_every_rule_scaling_and_rounding(
     scaling: str, rule: str, rounding: dict, device: str
 ) -> None:
     torch.manual_seed(0)
-    x = torch.randn(37, 144, device=device)
+    x = torch.randn(18, 144, device=device)
     _same_bytes(x, scaling=scaling, scale_rule=rule, **rounding)
 
 
@@ -91,8 +91,22 @@ def test_a_given_tensor_scale_is_used_and_saves_the_amax_pass(
 ) -> None:
     torch.manual_seed(4)
     x = torch.randn(16, 64, device=device)
+    monkeypatch.setattr("kernels.quantize.WHOLE_AMAX", 0)
     monkeypatch.setattr("kernels.quantize._amax_kernel", None)
     _same_bytes(x, tensor_scale=0.01)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_large_x_finds_its_amax_in_a_pass_of_its_own(
+    dtype: torch.dtype, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(6)
+    x = torch.randn(50, 288, device=device).to(dtype)
+    monkeypatch.setattr("kernels.quantize.WHOLE_AMAX", 0)
+    # More tiles than programs: each takes several.
+    monkeypatch.setattr("kernels.quantize.AMAX_PROGRAMS", 3)
+    _same_bytes(x)
+    _same_bytes(-x.abs().t()[:, :48])
 
 
 @pytest.mark.parametrize("shape", [(1, 16), (129, 144), (33, 320)])
