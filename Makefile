@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint fix bench browser
+.PHONY: help setup demo test lint fix bench gpu-check browser
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
@@ -35,3 +35,6 @@ fix: setup  ## mend style
 
 bench: setup  ## measure, in ratios within one run
 	$(BIN)/python -m benchmarks
+
+gpu-check: setup  ## on a GPU: its tests, self-test, benchmarks and a short comparison, in one JSON
+	$(BIN)/python -m benchmarks.gpu_check
