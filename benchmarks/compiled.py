@@ -24,9 +24,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-# Kernels must be compiled here, whatever the tests around set. Read when triton is imported.
-os.environ.pop("TRITON_INTERPRET", None)
-
 ARCHITECTURES = (80, 89, 90, 100, 103, 120)
 SHARED_LIMIT = {80: 166912, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}
 """Bytes of shared memory that one block may use (CUDA C++ Programming Guide, table of limits)."""
@@ -310,6 +307,8 @@ def main() -> None:
     parser.add_argument("--arch", type=int, choices=ARCHITECTURES, action="append")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    # Read when triton is imported, which is later: kernels must be compiled here, not interpreted.
+    os.environ.pop("TRITON_INTERPRET", None)
     results = compile_all(tuple(arguments.arch or ARCHITECTURES))
     print(f"{'kernel':66} {'regs':>4} {'stack':>5} {'shared':>7} {'fp4':>4} {'16b':>4} ratio")
     for r in results:
