@@ -172,13 +172,14 @@ def _linear(
         left = operand[0].to(torch.float32) if operand else round_to(x, compute)
         y = F.linear(left, dequantize_nvfp4(q), None if bias is None else bias.to(torch.float32))
         return round_to(y, compute).to(x.dtype)
-    if backend == "decoded":
-        from .matmul import matmul_decoded
+    from .matmul import matmul_decoded, matmul_fp4
 
+    if backend == "decoded":
         left = (operand[0] if operand else x).reshape(-1, x.shape[-1])
         y = matmul_decoded(left.to(_DTYPES[compute]), q, bias=bias)
     else:
-        y = _fp4_product(operand, (codes, tiled_scales, tensor_scale), bias, compute, backend)
+        w = (codes, tiled_scales, tensor_scale)
+        y = matmul_fp4(tuple(operand), w, bias=bias, dtype=_DTYPES[compute], backend=backend)
     return y.to(x.dtype).view(*x.shape[:-1], -1)
 
 
@@ -204,12 +205,12 @@ def _linear_dgrad(
         left = _fake_quantize(left, "amax", seed) if dgrad == "fp4" else left
         return round_to(left @ dequantize_nvfp4(q), compute).to(dy.dtype)
     from .dequantize import transpose_nvfp4_2d
-    from .matmul import matmul_decoded, native_operand
+    from .matmul import matmul_decoded, matmul_fp4, native_operand
 
     rows = dy.reshape(-1, dy.shape[-1]).to(_DTYPES[compute])
     if dgrad == "fp4" and backend in _FP4:
-        left = list(_quantize(rows, "amax", seed))
-        dx = _fp4_product(left, native_operand(transpose_nvfp4_2d(q)), None, compute, backend)
+        left, right = _quantize(rows, "amax", seed), native_operand(transpose_nvfp4_2d(q))
+        dx = matmul_fp4(left, right, dtype=_DTYPES[compute], backend=backend)
     else:
         rows = _fake_quantize(rows, "amax", seed) if dgrad == "fp4" else rows
         dx = matmul_decoded(rows, q, transposed=True)
@@ -234,19 +235,6 @@ def _backward(ctx, dy: Tensor):  # noqa: ANN001, ANN202
 
 
 _linear.register_autograd(_backward, setup_context=_save)
-
-
-def _fp4_product(
-    left: list[Tensor], right: tuple, bias: Tensor | None, compute: str, backend: str
-) -> Tensor:
-    from .matmul import NATIVE_TILES, matmul_cublas, matmul_native, pick_tile
-
-    if backend == "cublas":
-        return matmul_cublas(tuple(left), right, bias=bias, dtype=_DTYPES[compute])
-    major, minor = torch.cuda.get_device_capability(left[0].device)
-    tiles = NATIVE_TILES[10 * major + minor]
-    tile = pick_tile(tiles, left[0].shape[0], right[0].shape[0])
-    return matmul_native(tuple(left), right, tile=tile, bias=bias, dtype=_DTYPES[compute])
 
 
 def _packed(codes: Tensor, block_scales: Tensor, tensor_scale: Tensor) -> NVFP4Tensor:

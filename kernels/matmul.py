@@ -22,6 +22,9 @@ import triton.language as tl
 from .dequantize import decode_tile, round_to_bf16
 from .format import NVFP4Tensor, swizzle_scales
 
+Operand = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
+"""Codes, swizzled scales, tensor scale: what FP4 matrix units take of a packed matrix."""
+
 
 class Tile(NamedTuple):
     """How a product is cut up: values of M, N and K to a program, warps, and pipeline stages."""
@@ -247,8 +250,8 @@ def pick_tile(tiles: dict[str, Tile], m: int, n: int) -> Tile:
 
 
 def matmul_native(
-    a: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None],
-    b: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None],
+    a: Operand,
+    b: Operand,
     *,
     tile: Tile,
     group: int = 16,
@@ -343,8 +346,8 @@ def matmul_decoded(
 
 
 def matmul_cublas(
-    a: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    b: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    a: Operand,
+    b: Operand,
     *,
     bias: torch.Tensor | None = None,
     dtype: torch.dtype = torch.bfloat16,
@@ -370,7 +373,23 @@ def matmul_cublas(
     return (product if bias is None else product.add_(bias)).to(dtype)
 
 
-def native_operand(q: NVFP4Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def matmul_fp4(
+    a: Operand,
+    b: Operand,
+    *,
+    bias: torch.Tensor | None = None,
+    dtype: torch.dtype = torch.bfloat16,
+    backend: str = "native",
+) -> torch.Tensor:
+    """a @ b.T (+ bias) on FP4 tensor cores, by ``native`` with a tile to suit, or ``cublas``."""
+    if backend == "cublas":
+        return matmul_cublas(a, b, bias=bias, dtype=dtype)
+    major, minor = torch.cuda.get_device_capability(a[0].device)
+    tile = pick_tile(NATIVE_TILES[10 * major + minor], a[0].shape[0], b[0].shape[0])
+    return matmul_native(a, b, tile=tile, bias=bias, dtype=dtype)
+
+
+def native_operand(q: NVFP4Tensor) -> Operand:
     """A packed tensor as ``matmul_native`` takes it: its scales swizzled."""
     return q.codes, swizzle_scales(q.block_scales), q.tensor_scale
 

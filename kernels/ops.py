@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from .dispatch import check_backend
+from .dispatch import candidates, check_backend, choose_backend
 from .format import INPUT_DTYPES, NVFP4Tensor, check_input, check_matrix
 from .reference import (
     Rounding,
@@ -76,11 +76,16 @@ def matmul_nvfp4(
     *,
     bias: torch.Tensor | None = None,
     dtype: torch.dtype = torch.float32,
+    backend: str | None = None,
 ) -> torch.Tensor:
     """a @ b.T (+ bias): (M, K) x (N, K) -> (M, N), sums in fp32, cast to ``dtype`` last.
 
+    Args:
+        backend: "reference", or on a GPU with FP4 tensor cores "native" or "cublas"; None takes
+            what ``choose_backend`` says.
     Raises:
-        ValueError: the operands do not fit together, or are no NVFP4Tensors.
+        ValueError: the operands do not fit together or are no NVFP4Tensors, or the device has no
+            such backend.
     """
     for name, operand in (("a", a), ("b", b)):
         if not isinstance(operand, NVFP4Tensor):
@@ -96,4 +101,16 @@ def matmul_nvfp4(
         raise ValueError(f"a is on {a.device} and b on {b.device}; move one with .to(device)")
     if bias is not None and tuple(bias.shape) != (b.shape[0],):
         raise ValueError(f"bias is {tuple(bias.shape)}; b has N = {b.shape[0]} rows: pass (N,)")
-    return matmul_nvfp4_reference(a, b, bias=bias, dtype=dtype)
+    backend = backend or choose_backend(a.device).name
+    if backend == "reference":
+        return matmul_nvfp4_reference(a, b, bias=bias, dtype=dtype)
+    served, why = candidates(a.device, "nvfp4")
+    if backend not in served:
+        known = ", ".join(["reference", *served])
+        raise ValueError(
+            f"backend is {backend!r}; here choose from {known}{f' ({why})' if why else ''}"
+        )
+    from .matmul import matmul_fp4, native_operand
+
+    operands = native_operand(a), native_operand(b)
+    return matmul_fp4(*operands, bias=bias, dtype=dtype, backend=backend)

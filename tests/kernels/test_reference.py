@@ -312,3 +312,5 @@ def test_operands_that_do_not_fit_are_refused() -> None:
         matmul_nvfp4(a, torch.ones(3, 32))
     with pytest.raises(ValueError, match=r"bias is \(3,\)"):
         matmul_nvfp4(a, a, bias=torch.ones(3))
+    with pytest.raises(ValueError, match="'native'; here choose from reference .No kernel serves"):
+        matmul_nvfp4(a, a, backend="native")
