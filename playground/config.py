@@ -103,6 +103,26 @@ PRECISIONS: dict[str, PrecisionInfo] = {
         summary="4-bit weights and activations, a scale for every 16 values: "
         "28 % of FP16's weight memory, FP4 tensor cores on Blackwell.",
     ),
+    "nvfp4-2d": PrecisionInfo(
+        label="NVFP4-2D",
+        storage_bits=4.5,
+        weights="nvfp4 in 16x16 tiles",
+        activations="nvfp4",
+        dgrad="nvfp4, stochastic rounding",
+        compute="bf16",
+        summary="NVFP4 in the backward pass too: a scale for every 16x16 tile, so that one copy of "
+        "a weight serves both directions; the fastest, and the noisiest gradients.",
+    ),
+    "nvfp4-weight-only": PrecisionInfo(
+        label="NVFP4 W4A16",
+        storage_bits=4.5,
+        weights="nvfp4",
+        activations="bf16",
+        dgrad="bf16, through the decoded weight",
+        compute="bf16",
+        summary="Weights in 4 bits, everything else in 16: the memory of NVFP4 with nearly the "
+        "accuracy of BF16, and products no faster than BF16's.",
+    ),
 }
 
 

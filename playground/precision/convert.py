@@ -55,6 +55,7 @@ def convert(
         _set(model, name, swapped[id(linear)])
     if not swapped:
         raise SettingsError(_nothing_converted(recipe, skipped))
+    model.register_forward_pre_hook(operand.next_pass)
     return Coverage(
         converted=len(swapped),
         skipped=tuple(skipped),

@@ -1,22 +1,29 @@
-"""NVFP4: 4-bit weights and activations in the forward pass, 16 bits in the backward pass.
+"""NVFP4 put into layers, by three recipes; the arithmetic is ``kernels/linear.py``'s.
+
+    nvfp4              weights and activations in 4 bits; dgrad through the decoded forward weight,
+                       which makes it the exact gradient of what the forward pass multiplied with
+    nvfp4-2d           one weight scaled in 16x16 tiles; FP4 products both ways, dY rounded
+                       stochastically
+    nvfp4-weight-only  weights in 4 bits, everything else in BF16
 
 The frozen weight is quantised once, so its scales can be searched for; an activation is quantised
-at every use. dgrad goes through the decoded forward weight, which makes it the exact gradient of
-what the forward pass multiplied with; only dY is rounded, to BF16. (Recipes: MLPerf Training v5.1,
+at every use, once for all the Linears that read it. (Recipes: MLPerf Training v5.1,
 llama2_70b_lora; NVIDIA, arXiv 2509.25149.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from kernels import NVFP4Tensor, dequantize_nvfp4, fake_quantize_nvfp4, quantize_nvfp4, round_to
-from kernels.dispatch import choose_backend
+from kernels import SCALE_BLOCK, NVFP4Tensor, choose_backend, dequantize_nvfp4, quantize_nvfp4
+from kernels.format import swizzle_scales
+from kernels.linear import linear_nvfp4, quantize_activation
+from kernels.selftest import Shape, self_test, verified
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
 from playground.precision.recipe import HowItRuns, Recipe
@@ -24,27 +31,30 @@ from playground.precision.recipe import HowItRuns, Recipe
 if TYPE_CHECKING:
     from playground.hardware import Device
 
-SCALE_BLOCK = 16
+_FP4_BACKENDS = ("native", "cublas")
 
 
 class NVFP4Linear(FrozenLinear):
     """A Linear without a float weight: packed codes and their scales, 4.5 bits a weight."""
 
     def __init__(
-        self,
-        linear: nn.Linear,
-        device: torch.device,
-        operand: SharedOperand,
-        *,
-        weight_scale_rule: str,
-        activation_scale_rule: str,
+        self, linear: nn.Linear, device: torch.device, operand: SharedOperand, recipe: NVFP4
     ) -> None:
         super().__init__(linear, device)
-        self.operand, self.activation_scale_rule = operand, activation_scale_rule
-        weight = quantize_nvfp4(linear.weight.detach().to(device), scale_rule=weight_scale_rule)
+        self.operand, self.recipe = operand, recipe
+        self.backend = choose_backend(device, recipe.name).name
+        weight = quantize_nvfp4(
+            linear.weight.detach().to(device),
+            scaling=recipe.scaling,
+            scale_rule=recipe.weight_scale_rule,
+        )
         self.register_buffer("codes", weight.codes)
         self.register_buffer("block_scales", weight.block_scales)
         self.register_buffer("tensor_scale", weight.tensor_scale)
+        # FP4 tensor cores read scales in tiles: made once, 1/9 more memory, and only where needed.
+        tiled = swizzle_scales(weight.block_scales) if self.backend in _FP4_BACKENDS else None
+        self.register_buffer("tiled_scales", tiled)
+        self.first_seed = operand.first_seed(device) if recipe.rounds_stochastically else None
 
     @property
     def quantized_weight(self) -> NVFP4Tensor:
@@ -57,24 +67,27 @@ class NVFP4Linear(FrozenLinear):
         return self.codes
 
     def weight_tensors(self) -> list[Tensor]:
-        return [self.codes, self.block_scales, self.tensor_scale]
+        tiled = [] if self.tiled_scales is None else [self.tiled_scales]
+        return [self.codes, self.block_scales, self.tensor_scale, *tiled]
 
     def decoded_weight(self) -> Tensor:
         return dequantize_nvfp4(self.quantized_weight)
 
-    def fprop(self, x: Tensor) -> Tensor:
-        bias = None if self.bias is None else self.bias.float()
-        y = F.linear(self.operand.get(x, self._quantized), self.decoded_weight(), bias)
-        return round_to(y, "bf16").to(x.dtype)
+    def forward(self, x: Tensor) -> Tensor:
+        return linear_nvfp4(
+            x,
+            self.quantized_weight,
+            self.bias,
+            recipe=self.recipe.name,
+            operand=self.operand.get(x, self._quantized) if self.recipe.rounds_activations else [],
+            tiled_scales=self.tiled_scales,
+            seed=None if self.first_seed is None else self.operand.seed(self.first_seed),
+            backend=self.backend,
+        )
 
-    def dgrad(self, dy: Tensor) -> Tensor:
-        return round_to(round_to(dy, "bf16") @ self.decoded_weight(), "bf16").to(dy.dtype)
-
-    def _quantized(self, x: Tensor) -> Tensor:
-        if not all(torch.isfinite(end) for end in torch.aminmax(x)):
-            # One NaN takes the tensor's scale with it, on hardware as here; the loss will say so.
-            return torch.full_like(x, torch.nan, dtype=torch.float32)
-        return fake_quantize_nvfp4(x.float(), scale_rule=self.activation_scale_rule)
+    def _quantized(self, x: Tensor) -> list[Tensor]:
+        rule = self.recipe.activation_scale_rule
+        return quantize_activation(x, scale_rule=rule, backend=self.backend)
 
     def _apply(self, fn, recurse=True):  # type: ignore[no-untyped-def]
         super()._apply(fn, recurse)
@@ -91,7 +104,7 @@ class NVFP4Linear(FrozenLinear):
 
 @dataclass(frozen=True)
 class NVFP4(Recipe):
-    """W4A4 forward, dgrad through the decoded forward weight.
+    """One of the three recipes; ``name`` says which.
 
     weight_scale_rule: ``search`` takes each block's best E4M3 scale; it costs only at load time.
     activation_scale_rule: how an activation's block scales are chosen, at every use. ``amax`` is
@@ -103,23 +116,46 @@ class NVFP4(Recipe):
     weight_scale_rule: str = "search"
     activation_scale_rule: str = "amax"
 
+    @property
+    def scaling(self) -> str:
+        """2D tiles round a weight and its transpose alike, which FP4 products both ways need."""
+        return "2d" if self.name == "nvfp4-2d" else "1d"
+
+    @property
+    def rounds_activations(self) -> bool:
+        return self.name != "nvfp4-weight-only"
+
+    @property
+    def rounds_stochastically(self) -> bool:
+        return self.name == "nvfp4-2d"
+
     def refuses(self, linear: nn.Linear) -> str | None:
         if linear.in_features % SCALE_BLOCK:
             return f"its {linear.in_features} input features are not a multiple of {SCALE_BLOCK}"
+        if self.scaling == "2d" and linear.out_features % SCALE_BLOCK:
+            return f"its {linear.out_features} output features are not a multiple of {SCALE_BLOCK}"
         return None
 
     def convert(self, linear: nn.Linear, device: torch.device, operand: SharedOperand) -> nn.Linear:
-        return NVFP4Linear(
-            linear,
-            device,
-            operand,
-            weight_scale_rule=self.weight_scale_rule,
-            activation_scale_rule=self.activation_scale_rule,
-        )
+        return NVFP4Linear(linear, device, operand, self)
+
+    def self_test(
+        self, device: torch.device, shapes: tuple[Shape, ...], cache: Path | None
+    ) -> list[str]:
+        if device.type != "cuda":
+            return []
+        if cache is None:
+            found = self_test(device, self.name, shapes)
+        else:
+            found = verified(device, self.name, shapes, cache=cache)
+        return [v.reason if v.passed else f"{v.backend} is off: {v.reason}" for v in found]
 
     def how(self, device: Device) -> HowItRuns:
-        backend = choose_backend(torch.device(device.kind))
+        place = torch.device("cuda", device.index or 0) if device.kind == "cuda" else "cpu"
+        backend = choose_backend(place, self.name)
         return HowItRuns(self.name, backend.how, backend.reason)
 
 
 RECIPE = NVFP4("nvfp4", torch.bfloat16)
+RECIPE_2D = NVFP4("nvfp4-2d", torch.bfloat16)
+RECIPE_WEIGHT_ONLY = NVFP4("nvfp4-weight-only", torch.bfloat16)

@@ -1,27 +1,54 @@
-"""Round an activation once for all the Linears that read it (q, k, v; gate, up)."""
+"""What the converted Linears of one model share: a rounded activation, and a source of seeds."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
+import torch
 from torch import Tensor
+
+# Seeds of two layers lie 2^32 apart: each forward pass of the model takes the next one.
+_SEEDS_OF_A_LAYER = 2**32
 
 
 class SharedOperand:
     """The last input and what it was rounded to, forgotten as soon as that input is freed.
 
-    All converted Linears of a model share one. Siblings are called one after another with the very
-    same tensor, so one entry is enough, and identity plus version is a complete test of sameness.
-    The input itself is held weakly: the cache keeps no activation alive.
+    An activation is rounded once for all the Linears that read it (q, k, v; gate, up). They are
+    called one after another with the very same tensor, so one entry is enough, and identity plus
+    version is a complete test of sameness. The input itself is held weakly: the cache keeps no
+    activation alive.
     """
 
     def __init__(self) -> None:
         self._source: weakref.ref[Tensor] | None = None
         self._version = 0
-        self._rounded: Tensor | None = None
+        self._rounded: Any = None
+        self._layers = count(1)
+        self._passes: Tensor | None = None
 
-    def get(self, x: Tensor, rounded: Callable[[Tensor], Tensor]) -> Tensor:
+    def first_seed(self, device: torch.device) -> Tensor:
+        """(1,) int64, for the stochastic rounding of one layer; no two layers share draws.
+
+        Follows torch's seed, but draws nothing from its generator: dropout must not notice.
+        """
+        self._passes = torch.zeros(1, dtype=torch.int64, device=device)
+        seed = (torch.initial_seed() + next(self._layers) * _SEEDS_OF_A_LAYER) % 2**62
+        return torch.tensor([seed], dtype=torch.int64, device=device)
+
+    def seed(self, first: Tensor) -> Tensor:
+        """A layer's seed for this forward pass of the model, recomputation included."""
+        return first + self._passes
+
+    def next_pass(self, *_: Any) -> None:
+        """Another forward pass of the whole model begins: another seed for each layer."""
+        if self._passes is not None:
+            self._passes = self._passes + 1  # a new tensor: a compiled graph may hold the old one
+
+    def get(self, x: Tensor, rounded: Callable[[Tensor], Any]) -> Any:
         """``rounded(x)``, computed unless ``x`` is the unchanged input of the previous call."""
         if x.is_inference():  # has no version counter, so a change in place would go unseen
             return rounded(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -47,6 +48,19 @@ class Recipe(ABC):
     @abstractmethod
     def how(self, device: Device) -> HowItRuns:
         """How this precision runs on ``device``."""
+
+    def self_test(
+        self, device: torch.device, shapes: tuple[tuple[int, int, int], ...], cache: Path | None
+    ) -> list[str]:
+        """Finds out what can be trusted on ``device``; ``convert`` and ``how`` go by it after.
+
+        Args:
+            shapes: (M tokens, N, K) of the products that the model will do.
+            cache: where verdicts are kept for the next run; None asks anew.
+        Returns:
+            One sentence for each backend tried. Nothing where there is nothing to try.
+        """
+        return []
 
     def refuses(self, linear: nn.Linear) -> str | None:
         """Why this Linear has to stay in the compute type, or None when it can be converted."""

@@ -10,4 +10,6 @@ PRECISION_RECIPES: dict[str, Recipe] = {
     "bf16": bf16.RECIPE,
     "fp16": fp16.RECIPE,
     "nvfp4": nvfp4.RECIPE,
+    "nvfp4-2d": nvfp4.RECIPE_2D,
+    "nvfp4-weight-only": nvfp4.RECIPE_WEIGHT_ONLY,
 }

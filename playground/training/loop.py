@@ -57,7 +57,8 @@ def train(
 
 
 def _train(config: RunConfig, folder: Path, check: Callable[[], None]) -> Iterator[Event]:
-    run = yield from prepare(config, check)
+    # Runs of one home share a GPU and thus what the self-tests of its backends came to.
+    run = yield from prepare(config, check, folder.parent / "self-tests.json")
     yield from _evaluate(run, 0, "before", check)
     status = yield from _steps(run, check)
     if status.status == "finished":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -42,13 +43,16 @@ class Prepared:
         return self.tokenizer.pad_token_id
 
 
-def prepare(config: RunConfig, check: Callable[[], None]) -> Iterator[Event]:
+def prepare(
+    config: RunConfig, check: Callable[[], None], self_tests: Path | None = None
+) -> Iterator[Event]:
     """Yields stages and facts as they become known; returns the Prepared run.
 
     What is quick to refuse comes first: names, then rows, then the model.
 
     Args:
         check: called within each stage; raises to give up.
+        self_tests: file that keeps what the backends' self-tests came to, for the next run.
     Raises:
         SettingsError: the configuration cannot be run.
     """
@@ -56,13 +60,7 @@ def prepare(config: RunConfig, check: Callable[[], None]) -> Iterator[Event]:
     recipe = PRECISION_RECIPES[config.precision]
     pin_numerics(config.training.seed)
     device, detected = compute_device(hardware.detect())
-    runs = recipe.how(detected)
-    yield Facts(
-        effective=runs.effective,
-        how=runs.how,
-        how_reason=runs.reason,
-        device=detected.to_dict(),
-    )
+    yield Facts(device=detected.to_dict())
     yield Stage(name="reading the data", detail=config.dataset)
     check()
     split = load_split(source, config)
@@ -71,7 +69,11 @@ def prepare(config: RunConfig, check: Callable[[], None]) -> Iterator[Event]:
 
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
-    base = load_base(entry, config, recipe, device, check=check)
+    base = load_base(entry, config, recipe, device, check=check, self_tests=self_tests)
+    runs = recipe.how(detected)
+    yield Facts(effective=runs.effective, how=runs.how, how_reason=runs.reason)
+    for sentence in base.tried:
+        yield Message(level="info", text=f"Self-test: {sentence}")
 
     yield Stage(name="tokenising", detail=f"{len(train) + len(held_out)} rows")
     learned = _tokenised(train, "training", base, config, check)

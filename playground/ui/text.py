@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TITLE = "FP4 Playground"
-TAGLINE = "What does 4-bit training cost, and what does it buy? Train the same adapter twice and see."
+TAGLINE = "What does 4-bit training cost, and what does it buy? Train it twice and see."
 EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
 NATIVE_HERE = "This GPU multiplies 4-bit numbers in hardware."
 

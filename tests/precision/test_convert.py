@@ -111,14 +111,14 @@ def test_conversion_can_be_given_up_between_layers() -> None:
 
 
 def test_siblings_of_a_layer_round_their_input_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from playground.precision import nvfp4
+    from kernels import linear
 
     model = tiny_llama()
     converted(model)
     calls = []
-    original = nvfp4.fake_quantize_nvfp4
+    original = linear.fake_quantize_nvfp4
     monkeypatch.setattr(
-        nvfp4, "fake_quantize_nvfp4", lambda x, **k: calls.append(x.shape) or original(x, **k)
+        linear, "fake_quantize_nvfp4", lambda x, **k: calls.append(x.shape) or original(x, **k)
     )
     model(torch.tensor([[1, 2, 3]]))
     assert len(calls) == 2 * 4  # q k v | o | gate up | down

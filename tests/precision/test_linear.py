@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from kernels import fake_quantize_nvfp4, quantize_nvfp4, round_to
+from playground.config import PRECISIONS
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
 from playground.precision.registry import PRECISION_RECIPES
@@ -29,16 +30,21 @@ def made(tokens: int, k: int, n: int, bias: bool = True) -> tuple[nn.Linear, Ten
 
 
 def rounded_activation(name: str, x: Tensor) -> Tensor:
-    if name == "nvfp4":
-        rule = PRECISION_RECIPES["nvfp4"].activation_scale_rule
-        return fake_quantize_nvfp4(x, scaling="1d", scale_rule=rule, rounding="nearest", seed=None)
-    return x if name == "fp32" else round_to(x, name)
+    if name in ("nvfp4", "nvfp4-2d"):
+        return fake_quantize_nvfp4(x, scale_rule=PRECISION_RECIPES[name].activation_scale_rule)
+    return rounded_result(name, x)
 
 
 def rounded_result(name: str, y: Tensor) -> Tensor:
-    if name == "fp32":
-        return y
-    return round_to(y, "bf16" if name == "nvfp4" else name)
+    compute = PRECISIONS[name].compute
+    return y if compute == "fp32" else round_to(y, compute)
+
+
+def rounded_gradient(name: str, layer: FrozenLinear, dy: Tensor) -> Tensor:
+    dy = rounded_result(name, dy)
+    if name != "nvfp4-2d":
+        return dy
+    return fake_quantize_nvfp4(dy, rounding="stochastic", seed=int(layer.first_seed))
 
 
 @pytest.mark.parametrize("name", PRECISION_RECIPES)
@@ -62,15 +68,17 @@ def test_dgrad_is_autograd_through_the_decoded_weight(
     layer = layer_of(name, linear)
     layer(x).backward(dy)
     exact = x.detach().clone().requires_grad_()
-    (exact @ layer.decoded_weight().T).backward(rounded_result(name, dy))
+    (exact @ layer.decoded_weight().T).backward(rounded_gradient(name, layer, dy))
     assert torch.equal(x.grad, rounded_result(name, exact.grad))
 
 
-def test_nvfp4_weight_is_what_the_kernel_packs() -> None:
+@pytest.mark.parametrize(
+    ("name", "scaling"), [("nvfp4", "1d"), ("nvfp4-2d", "2d"), ("nvfp4-weight-only", "1d")]
+)
+def test_nvfp4_weight_is_what_the_kernel_packs(name: str, scaling: str) -> None:
     linear, *_ = made(1, 64, 32)
-    layer = layer_of("nvfp4", linear)
-    rule = PRECISION_RECIPES["nvfp4"].weight_scale_rule
-    packed = quantize_nvfp4(linear.weight.detach(), scale_rule=rule)
+    layer = layer_of(name, linear)
+    packed = quantize_nvfp4(linear.weight.detach(), scaling=scaling, scale_rule="search")
     assert torch.equal(layer.codes, packed.codes)
     assert torch.equal(layer.decoded_weight(), packed.dequantize())
     assert layer.weight is None
@@ -115,10 +123,28 @@ def test_an_nvfp4_weight_refuses_another_dtype() -> None:
 def test_no_wgrad_and_no_saved_input(name: str) -> None:
     linear, x, _ = made(4, 32, 16)
     saved: list[Tensor] = []
+    layer = layer_of(name, linear)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
-        layer_of(name, linear)(x)
-    weights = {"fp32": 1}.get(name, 0)  # plain fp32 keeps a reference to its weight, no copy
-    assert len(saved) == weights
+        layer(x)
+    # References to what the layer keeps anyway, and a seed of eight bytes; no activation.
+    at_rest = {t.untyped_storage().data_ptr() for t in layer.weight_tensors()}
+    others = [t for t in saved if t.untyped_storage().data_ptr() not in at_rest]
+    assert sum(t.untyped_storage().nbytes() for t in others) == (8 if name == "nvfp4-2d" else 0)
+
+
+def test_stochastic_rounding_draws_anew_in_every_pass_and_layer() -> None:
+    operand = SharedOperand()
+    linear, x, dy = made(5, 32, 32)
+    layers = [PRECISION_RECIPES["nvfp4-2d"].convert(linear, CPU, operand) for _ in range(2)]
+    gradients = []
+    for layer in (*layers, layers[0]):
+        if gradients[1:]:
+            operand.next_pass()
+        x.grad = None
+        layer(x).backward(dy)
+        gradients.append(x.grad)
+    assert not torch.equal(gradients[0], gradients[1]), "two layers drew the same"
+    assert not torch.equal(gradients[0], gradients[2]), "two passes drew the same"
 
 
 @pytest.mark.parametrize("name", PRECISION_RECIPES)
