@@ -50,8 +50,8 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
     sentences = [fair] if fair else []
     sentences += [_loss_sentence(baseline, other) for other in others]
     sentences += _exact_match_sentence(records)
-    sentences.append(_cost_sentence(baseline, candidate))
-    sentences.append("One run of each: the spread between seeds was not measured.")
+    sentences.append(_cost_sentence(records, baseline, candidate))
+    sentences.append(_basis_sentence(baseline))
     return Verdict(
         text=" ".join(sentences),
         loss_delta=_difference(candidate.eval_loss("after"), baseline.eval_loss("after")),
@@ -61,22 +61,27 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
 
 
 def _unfinished_text(records: Sequence[RunRecord], unfinished: Sequence[RunRecord]) -> str:
-    waiting = [r for r in unfinished if r.status in ("queued", "running")]
-    if waiting:
-        done = len(records) - len(unfinished)
-        return f"Still running: {done} of {len(records)} done."
+    live = [r for r in unfinished if r.status in ("queued", "running")]
+    if live:
+        if all(r.status == "queued" for r in records):
+            return "Waiting for its turn."
+        return f"Still running: {len(records) - len(live)} of {len(records)} done."
     words = {
         "stopped": "was stopped",
         "failed": "failed",
         "diverged": "diverged",
         "interrupted": "was interrupted",
     }
-    parts = []
+    parts = [
+        f"{r.label} finished at a held-out loss of {r.eval_loss('after'):.4f}."
+        for r in records
+        if r.status == "finished" and r.eval_loss("after") is not None
+    ]
     for run in unfinished:
         at = f" at step {run.steps[-1].step}" if run.steps else " before its first step"
         why = f" ({run.error.rstrip('.')})" if run.error else ""
         parts.append(f"{run.label} {words.get(run.status, run.status)}{at}{why}.")
-    return " ".join([*parts, "No final losses to compare."])
+    return " ".join([*parts, "No two final losses to compare."])
 
 
 def _single_text(run: RunRecord) -> str:
@@ -116,12 +121,19 @@ def _exact_match_sentence(records: Sequence[RunRecord]) -> list[str]:
     return [f"Answers exactly right: {', '.join(parts)}."] if parts else []
 
 
-def _cost_sentence(baseline: RunRecord, candidate: RunRecord) -> str:
-    emulated = [r.label for r in (baseline, candidate) if r.facts.how == "emulated"]
-    if emulated:
-        parts = [
-            f"Speed and peak memory are not compared: {' and '.join(emulated)} ran emulated here."
-        ]
+def _basis_sentence(run: RunRecord) -> str:
+    """How much the losses rest on: a difference over three rows is not one over a thousand."""
+    last = next((e for e in reversed(run.evals) if e.when == "after"), None)
+    rows = (run.facts.rows or {}).get("eval")
+    over = f" of {rows} rows" if rows else ""
+    tokens = f", judged on {last.tokens} held-out tokens{over}" if last else ""
+    return f"One run of each{tokens}: the spread between seeds was not measured."
+
+
+def _cost_sentence(records: Sequence[RunRecord], baseline: RunRecord, candidate: RunRecord) -> str:
+    if not _real(baseline, candidate):
+        emulated = [r.label for r in records if r.facts.how == "emulated"]
+        parts = [f"Speed and peak memory are not compared: {_and(emulated)} ran emulated here."]
         at_rest = _weights_at_rest(baseline, candidate)
         return " ".join([*parts, at_rest] if at_rest else parts)
     return f"{_speed_text(baseline, candidate)} {_memory_text(baseline, candidate)}".strip()
@@ -134,8 +146,19 @@ def _weights_at_rest(baseline: RunRecord, candidate: RunRecord) -> str | None:
         return None
     return (
         f"{candidate.label}'s converted weights take {bits:.2f} bits each, {b / a:.1%} of "
-        f"{baseline.label}'s ({b:.2f} against {a:.2f} MiB, counted from the tensors)."
+        f"{baseline.label}'s ({b:.2f} against {a:.2f} MiB, counted from the tensors)"
+        f"{_all_weights(baseline, candidate)}."
     )
+
+
+def _all_weights(baseline: RunRecord, candidate: RunRecord) -> str:
+    """Embeddings, norms and the head stay as they are, so the whole model shrinks by less."""
+    a, b = baseline.facts.weights_mib, candidate.facts.weights_mib
+    return f"; all weights, {b / a:.1%} ({b:.2f} against {a:.2f} MiB)" if a and b else ""
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _real(*records: RunRecord) -> bool:

@@ -44,6 +44,23 @@ def test_emulation_claims_no_speed_and_no_peak() -> None:
     assert "faster" not in found.text and "slower" not in found.text
 
 
+def test_every_emulated_arm_is_named() -> None:
+    arms = [arm("fp32"), arm("fp16", **EMULATED), arm("bf16", **EMULATED), arm("nvfp4", **EMULATED)]
+    assert "FP16, BF16 and NVFP4 ran emulated" in verdict(arms).text
+
+
+def test_the_whole_model_shrinks_by_less_than_its_converted_weights() -> None:
+    sizes = {"converted_weights_mib": 16.0, "weights_mib": 20.0}
+    small = {"converted_weights_mib": 4.5, "weights_mib": 8.5, "bits_per_converted_weight": 4.5}
+    text = verdict([arm("fp16", **EMULATED, **sizes), arm("nvfp4", **EMULATED, **small)]).text
+    assert "all weights, 42.5% (8.50 against 20.00 MiB)" in text
+
+
+def test_how_much_the_losses_rest_on_is_said() -> None:
+    text = verdict([arm("fp16", rows={"eval": 3}), arm("nvfp4", rows={"eval": 3})]).text
+    assert "judged on 10 held-out tokens of 3 rows" in text
+
+
 def test_one_emulated_arm_is_enough_to_claim_nothing() -> None:
     found = verdict([arm("fp32", peak_mib=100), arm("nvfp4", peak_mib=50, **EMULATED)])
     assert (found.speed_ratio, found.memory_ratio) == (None, None)
@@ -78,6 +95,12 @@ def test_a_failure_is_a_result_with_its_step_and_reason() -> None:
     assert found.loss_delta is None
 
 
+def test_an_arm_that_finished_is_not_forgotten_when_another_did_not() -> None:
+    stopped = arm("nvfp4", after=None, status="stopped", steps=[step(3)])
+    text = verdict([arm("fp16", after=0.5), stopped]).text
+    assert "FP16 finished at a held-out loss of 0.5000. NVFP4 was stopped at step 3." in text
+
+
 def test_a_divergence_does_not_pass_its_last_loss_off_as_a_result() -> None:
     found = verdict([arm("fp16"), arm("nvfp4", after=None, status="diverged", steps=[step(7)])])
     assert "NVFP4 diverged at step 7." in found.text
@@ -95,6 +118,8 @@ def test_unfair_comes_first() -> None:
 
 def test_still_running_and_alone() -> None:
     assert "1 of 2 done" in verdict([arm("fp16"), arm("nvfp4", status="queued")]).text
+    waiting = [arm(p, status="queued", steps=[], after=None) for p in ("fp16", "nvfp4")]
+    assert verdict(waiting).text == "Waiting for its turn."
     assert "nothing to compare" in verdict([arm("fp16")]).text
 
 
