@@ -15,11 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from playground.config import RunConfig, SettingsError
+from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Coverage, Eval, Event, Facts, Message, Skipped, Stage, Status, Step
 from playground.worker import main
-
-BITS = {"fp32": 32.0, "bf16": 16.0, "fp16": 16.0, "nvfp4": 4.5}
 
 
 def wait_for_gate(home: Path, step: int, should_stop: Callable[[], bool]) -> None:
@@ -37,7 +35,7 @@ def train_in(home: Path) -> Callable[..., Iterator[Event]]:
     def train(
         config: RunConfig, *, folder: Path, should_stop: Callable[[], bool]
     ) -> Iterator[Event]:
-        bits = BITS[config.precision]
+        bits = PRECISIONS[config.precision].storage_bits
         yield Stage(name="loading", detail=f"model {config.model}")
         yield Message(level="info", text=f"{config.dataset}: 2 000 rows read, all kept.")
         yield facts(config, bits, script.get("how", "emulated"))
