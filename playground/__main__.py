@@ -1,7 +1,8 @@
-"""The same actions from a terminal: compare, run, list, show, stop.
+"""The same actions from a terminal: compare, run, list, show, stop; and doctor.
 
-Exit codes: 0 it went well; 1 otherwise: a run did not finish, or the request could not be carried
-out (one sentence on stderr, nothing created). A command that is not spelled right is typer's 2.
+Exit codes: 0 it went well; 1 otherwise: a run or the self-test did not finish, or the request could
+not be carried out (one sentence on stderr, nothing created). A command that is not spelled right is
+typer's 2.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from playground import doctor as checks
 from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.compare import RunRecord, group_json, run_json
@@ -137,6 +139,20 @@ def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
         was = " already" if before[ended.id].over else ""
         _say(f"{ended.id}:{was} {ended.status}")
     _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
+
+
+@cli.command()
+def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
+    """Say what this machine is, and which backend serves NVFP4 on it, and why."""
+    _check_writable(json_file)
+    check_up = checks.examine(home)
+    for line in checks.lines(check_up.found):
+        _say(line)
+    if check_up.log:
+        _say(f"The end of what the self-test printed:\n{check_up.log}")
+    _write_json(json_file, check_up.found)
+    if not check_up.completed:
+        raise typer.Exit(1)
 
 
 def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: Path) -> None:

@@ -17,19 +17,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from playground.config import private
 from playground.events import Message, Outcome
 from playground.presets import Preset
-from playground.processes import ProcessId
+from playground.processes import ProcessId, child_environment
 from playground.store import Group, Run, RunStore
 
 POLL_S = 0.1
 IDLE_S = 0.5
 TERM_AFTER_S = 5.0  # from Stop, or from a run's last word, until its process gets SIGTERM
 KILL_AFTER_S = 7.0  # ... and SIGKILL; with a second for dying it is all gone within 10 s
-_ROOT = Path(__file__).parent.parent
 _LOG_TAIL = 16_384  # bytes
 
 _GONE = "The server that would have started it is gone; start it again."
@@ -182,7 +180,7 @@ class Launcher:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    env=_environment(),
+                    env=child_environment(),
                 )
         except OSError as error:
             reason = f"The worker could not be started: {error}."
@@ -272,18 +270,3 @@ def _why(code: int | None) -> str:
             )
         return f"The worker crashed with {name} in native code; the end of its log says where."
     return f"The worker ended with exit code {code} before it said why; see the end of its log."
-
-
-def _environment() -> dict[str, str]:
-    """Ours, plus what lets the worker be found from any folder and crash with a traceback."""
-    path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-    return {
-        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # the order in which hardware.detect() counts
-        # Threads of a worker sleep while they wait. Spinning, the default, makes a step of the tiny
-        # model twenty times slower as soon as something else wants a core.
-        "OMP_WAIT_POLICY": "PASSIVE",
-        **os.environ,
-        "PYTHONPATH": path,
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONFAULTHANDLER": "1",
-    }

@@ -1,6 +1,7 @@
 """Which process is meant: a pid alone is given out again, a pid with its start time is not.
 
-Nothing here looks for a process by its name.
+And what a child process of ours gets as its environment. Nothing here looks for a process by its
+name.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
+
+ROOT = Path(__file__).parent.parent
+"""The checkout: where ``playground`` and ``kernels`` are found."""
 
 # Start times derive from a boot time that a clock adjustment moves by up to a second.
 _SAME_START_S = 2.0
@@ -86,3 +91,18 @@ def _runs(process: psutil.Process) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def child_environment() -> dict[str, str]:
+    """Ours, plus what lets a child find our modules from any folder and crash with a traceback."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # the order in which hardware.detect() counts
+        # Threads of a child sleep while they wait. Spinning, the default, makes a step of the tiny
+        # model twenty times slower as soon as something else wants a core.
+        "OMP_WAIT_POLICY": "PASSIVE",
+        **os.environ,
+        "PYTHONPATH": path,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONFAULTHANDLER": "1",
+    }

@@ -28,10 +28,11 @@ ALLOWED: dict[str, set[str]] = {
     "playground.worker": {"training", "store", "processes"},
     "playground.store": {"processes"},
     "playground.launcher": {"store", "presets", "processes"},
+    "playground.doctor": {"processes"},
     "playground.progress": {"store"},
     "playground.assets": {"training", "data", "catalog", "precision"},
     "playground.ui": {"store", "launcher", "presets", "catalog"},
-    "playground.__main__": {"store", "launcher", "presets", "catalog", "progress"},
+    "playground.__main__": {"store", "launcher", "presets", "catalog", "progress", "doctor"},
     "app": {"ui", "store", "launcher", "presets"},
 }
 
@@ -54,8 +55,8 @@ HOMES: dict[str, set[str]] = {
     "peft": {"playground.training"},
     "datasets": {"playground.data"},
     "sqlite3": {"playground.store"},
-    "subprocess": {"playground.launcher", "playground.assets"},
-    "signal": {"playground.launcher", "playground.worker", "app"},
+    "subprocess": {"playground.launcher", "playground.doctor", "playground.assets"},
+    "signal": {"playground.launcher", "playground.worker", "playground.doctor", "app"},
     "gradio": {"playground.ui", "app"},
 }
 
