@@ -62,7 +62,9 @@ def detect() -> Device:
     try:
         return _first_gpu()
     except pynvml.NVMLError as error:
-        return _cpu(f"NVIDIA's driver does not answer ({error}), so the arithmetic is emulated.")
+        return _cpu(
+            f"NVIDIA's driver does not answer ({error}), so every format but FP32 is emulated."
+        )
     finally:
         pynvml.nvmlShutdown()
 
@@ -70,12 +72,13 @@ def detect() -> Device:
 def _first_gpu() -> Device:
     driver = _text(pynvml.nvmlSystemGetDriverVersion())
     if pynvml.nvmlDeviceGetCount() == 0:
-        return _cpu("NVIDIA's driver finds no GPU, so the arithmetic is emulated.", driver)
+        return _cpu("NVIDIA's driver finds no GPU, so every format but FP32 is emulated.", driver)
     handle = _first_visible()
     if handle is None:
         shown = os.environ["CUDA_VISIBLE_DEVICES"]
         return _cpu(
-            f"CUDA_VISIBLE_DEVICES='{shown}' hides every GPU, so the arithmetic is emulated.",
+            f"CUDA_VISIBLE_DEVICES='{shown}' hides every GPU, so every format but FP32 is "
+            "emulated.",
             driver,
         )
     name = _text(pynvml.nvmlDeviceGetName(handle))
@@ -114,15 +117,15 @@ def _obstacle(name: str, driver: str) -> str | None:
     needs = _torch_cuda()
     if needs is None:
         return (
-            f"{name} is here, but the installed torch is built for CPUs only, so the arithmetic is "
-            "emulated; install torch's CUDA build to use the GPU."
+            f"{name} is here, but the installed torch is built for CPUs only, so every format "
+            "but FP32 is emulated; install torch's CUDA build to use the GPU."
         )
     offered = pynvml.nvmlSystemGetCudaDriverVersion_v2()  # 12040 is 12.4
     if offered // 1000 < int(needs.split(".")[0]):
         return (
             f"{name} is here, but its driver {driver} is for CUDA {offered // 1000}."
-            f"{offered % 1000 // 10} and torch needs {needs}, so the arithmetic is emulated; "
-            "update the driver."
+            f"{offered % 1000 // 10} and torch needs {needs}, so every format but FP32 is "
+            "emulated; update the driver."
         )
     return None
 
@@ -146,15 +149,15 @@ def _memory_mib(handle: Any) -> int | None:
 
 def _no_driver(error: Exception) -> str:
     if isinstance(error, pynvml.NVMLError_LibraryNotFound):
-        return "No NVIDIA GPU driver is installed, so the arithmetic is emulated on the CPU."
+        return "No NVIDIA GPU driver is installed, so every format but FP32 is emulated on the CPU."
     if isinstance(error, pynvml.NVMLError_DriverNotLoaded):
-        return "NVIDIA's driver is installed but not loaded, so the arithmetic is emulated."
+        return "NVIDIA's driver is installed but not loaded, so every format but FP32 is emulated."
     if isinstance(error, pynvml.NVMLError_LibRmVersionMismatch):
         return (
-            "NVIDIA's driver was updated while an older one is loaded, so the arithmetic is "
+            "NVIDIA's driver was updated while an older one is loaded, so every format but FP32 is "
             "emulated; restart the machine to use the GPU."
         )
-    return f"NVIDIA's driver cannot be used ({error}), so the arithmetic is emulated."
+    return f"NVIDIA's driver cannot be used ({error}), so every format but FP32 is emulated."
 
 
 def _cpu(reason: str, driver: str | None = None) -> Device:

@@ -91,7 +91,7 @@ def facts(config: RunConfig) -> Facts:
     return Facts(
         effective=config.precision,
         how="emulated",
-        how_reason="No GPU was found, so the arithmetic is emulated on the CPU.",
+        how_reason="No GPU was found, so every format but FP32 is emulated on the CPU.",
         device={"name": "Scripted CPU", "kind": "cpu"},
         environment={"torch": "none"},
         total_parameters=1_000_000,

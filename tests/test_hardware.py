@@ -145,7 +145,7 @@ def test_an_old_driver_names_both_versions_and_the_remedy(machine) -> None:
     assert device.kind == "cpu"
     assert device.reason == (
         "NVIDIA RTX PRO 6000 Blackwell is here, but its driver 550.54.14 is for CUDA 12.4 and "
-        "torch needs 13.0, so the arithmetic is emulated; update the driver."
+        "torch needs 13.0, so every format but FP32 is emulated; update the driver."
     )
 
 

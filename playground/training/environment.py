@@ -45,7 +45,7 @@ def compute_device(detected: Device) -> tuple[torch.device, Device]:
         torch.ones(16, 16, device=device).matmul(torch.ones(16, 16, device=device)).sum().item()
     except (RuntimeError, AssertionError) as error:
         why = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-        reason = f"torch cannot use {detected.name} ({why}), so the arithmetic is emulated."
+        reason = f"torch cannot use {detected.name} ({why}), so every format but FP32 is emulated."
         return torch.device("cpu"), dataclasses.replace(
             detected,
             name="CPU",

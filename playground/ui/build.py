@@ -35,12 +35,23 @@ def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
 
 
 def _masthead(device: Device) -> str:
-    here = text.NATIVE_HERE if device.fp4_native else text.EMULATED_HERE
     return (
         f'<header class="masthead"><div><h1>{text.TITLE}</h1><p>{text.TAGLINE}</p></div>'
         f'<div class="device"><p><b>{escape(device.name)}</b></p>'
-        f"<p>{escape(device.reason)} {here}</p></div></header>"
+        f"<p>{escape(device.reason)} {escape(here(device))}</p></div></header>"
     )
+
+
+def here(device: Device) -> str:
+    """What the device means for the numbers on the page; what a run found out itself, it says."""
+    if device.kind == "cpu":
+        return text.EMULATED_HERE
+    capability = tuple(int(part) for part in (device.compute_capability or "0.0").split("."))
+    wide = [("FP32", (0, 0)), ("FP16", (7, 0)), ("BF16", (8, 0))]
+    *most, last = [name for name, least in wide if capability >= least]
+    native = f"{', '.join(most)} and {last}" if most else last
+    words = text.FP4_HERE if device.fp4_native else text.DECODED_HERE
+    return words.format(native=native)
 
 
 def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 TITLE = "FP4 Playground"
 TAGLINE = "What does 4-bit training cost, and what does it buy? Train it twice and see."
 EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
-NATIVE_HERE = "This GPU multiplies 4-bit numbers in hardware."
+DECODED_HERE = "{native} run natively; 4-bit numbers are decoded or emulated, as each run says."
+FP4_HERE = "{native} run natively; 4-bit products do once a self-test has passed, as each run says."
 
 COMPARE_TAB = "Compare"
 HISTORY_TAB = "History"

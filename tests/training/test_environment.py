@@ -23,7 +23,7 @@ def test_a_gpu_without_support_in_torch_leads_to_the_cpu_and_a_true_sentence(
     assert (told.kind, told.name, told.fp4_native, told.index) == ("cpu", "CPU", False, None)
     assert told.reason == (
         "torch cannot use NVIDIA Test (CUDA error: no kernel image is available for execution), "
-        "so the arithmetic is emulated."
+        "so every format but FP32 is emulated."
     )
 
 

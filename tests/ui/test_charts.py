@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
+from playground import hardware
 from playground.events import Eval, Message, Stage, Step
 from playground.presets import load_preset
 from playground.store import RunStore
 from playground.ui import charts, details, figures, history, panels
+from playground.ui.build import here
 from playground.ui.watch import Seen, first_choice, look
 from tests.compare.arms import EMULATED, NATIVE, arm, step
 
@@ -132,6 +135,17 @@ def test_whatever_a_run_says_is_text(tmp_path) -> None:
     for part in parts:
         assert "<img" not in part
     assert "&lt;img" in parts[0]
+
+
+@pytest.mark.parametrize(
+    ("capability", "native"),
+    [("6.1", "FP32 run"), ("7.0", "FP32 and FP16 run"), ("9.0", "FP32, FP16 and BF16 run")],
+)
+def test_the_masthead_claims_no_more_than_the_device_can(capability: str, native: str) -> None:
+    device = replace(hardware.detect(), kind="cuda", compute_capability=capability)
+    assert native in here(device) and "nothing about a GPU" not in here(device)
+    assert "self-test" in here(replace(device, fp4_native=True))
+    assert "nothing about a GPU" in here(replace(device, kind="cpu", compute_capability=None))
 
 
 def test_the_verdict_panel_gives_the_numbers_of_arms_that_ran_for_real() -> None:
