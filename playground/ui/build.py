@@ -12,7 +12,7 @@ from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import compare, history, text
+from playground.ui import compare, guard, history, text
 from playground.ui.theme import head, theme
 
 
@@ -81,5 +81,7 @@ def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
         pwa=False,
         allowed_paths=[],
         blocked_paths=[str(home)],
+        app_kwargs=guard.app_kwargs(host),
+        max_file_size=guard.MAX_UPLOAD_BYTES,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )

@@ -78,10 +78,13 @@ def _panel(key: str, records: Sequence[RunRecord]) -> dict[str, Any]:
 
 def _note(key: str, records: Sequence[RunRecord]) -> str | None:
     """What has to be known to read a panel: that speed is emulated, how memory was counted."""
-    if key == "tokens_per_s" and any(r.facts.how == "emulated" for r in records):
-        return text.EMULATED_NOTE
+    emulated = any(r.facts.how == "emulated" for r in records)
+    if key == "tokens_per_s":
+        return text.EMULATED_NOTE if emulated else None
     if key == "memory_mib":
-        return ", ".join(dict.fromkeys(s for r in records if (s := r.facts.memory_source))) or None
+        sources = [r.facts.memory_source for r in records if r.facts.memory_source]
+        claims = [text.EMULATED_MEMORY_NOTE] if emulated else []
+        return "; ".join(dict.fromkeys([*claims, *sources])) or None
     return None
 
 

@@ -37,7 +37,17 @@ def _median(r: RunRecord, value: float | None, unit: str) -> str:
         return text.EM_DASH
     warmup = sum(s.warmup for s in r.steps)
     said = text.MEDIAN_OF.format(count=len(r.timed_steps), warmup=warmup)
-    return f"{figures.number(value)}{unit}<em>{said}</em>"
+    return f"{figures.number(value)}{unit}<em>{said}</em>{_claim(r)}"
+
+
+def _claim(r: RunRecord) -> str:
+    """Beside every speed and every memory in use: whether it says anything about the format."""
+    return f"<em>{text.EMULATED_FIGURE}</em>" if r.facts.how == "emulated" else ""
+
+
+def _peak(r: RunRecord) -> str:
+    known = r.facts.peak_mib is not None
+    return figures.mib(r.facts.peak_mib) + (_claim(r) if known else "")
 
 
 def _weights(r: RunRecord) -> str:
@@ -97,7 +107,7 @@ CELLS: dict[str, _Cell] = {
     "weights": _weights,
     "adapters": lambda r: figures.mib(r.facts.adapters_mib),
     "optimizer": lambda r: figures.mib(r.facts.optimizer_mib),
-    "peak": lambda r: figures.mib(r.facts.peak_mib),
+    "peak": _peak,
     "parameters": _parameters,
     "converted": _converted,
     "rows": _rows,

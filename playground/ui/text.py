@@ -127,6 +127,7 @@ PANELS = {
     "memory_mib": ("Memory in use", "MiB", "No memory reading yet"),
 }
 EMULATED_NOTE = "emulated: not a speed claim"
+EMULATED_MEMORY_NOTE = "emulated: not a claim about memory in use"
 EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
 WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
 
@@ -174,6 +175,7 @@ ROWS = {
     "batches": "Batches (hash)",
     "adapter": "Adapter start (hash)",
 }
+EMULATED_FIGURE = "ran emulated: no claim"
 MEDIAN_OF = "median of {count}, {warmup} warm-up steps left out"
 CONVERTED_OF = "{converted} of {total}, {share} of their weights"
 ROWS_USED = "{train} to train, {eval} held out"

@@ -12,7 +12,7 @@ from playground import hardware
 from playground.events import Eval, Message, Stage, Step
 from playground.presets import load_preset
 from playground.store import RunStore
-from playground.ui import charts, details, figures, history, panels
+from playground.ui import charts, details, figures, history, panels, text
 from playground.ui.build import here
 from playground.ui.watch import Seen, first_choice, look
 from tests.compare.arms import EMULATED, NATIVE, arm, step
@@ -23,8 +23,7 @@ ARMS = [arm("fp16", after=0.5, **NATIVE), arm("nvfp4", after=0.52, **NATIVE)]
 def test_the_payload_is_json_even_when_a_run_diverged() -> None:
     steps = [step(1, 3.0), step(2, math.nan), step(3, math.inf), step(4, 2.0, skipped=True)]
     sent = charts.payload("g", [arm("fp16", steps=steps, status="diverged")])
-    text = json.dumps(sent, allow_nan=False)
-    line = json.loads(text)["panels"][0]["lines"][0]
+    line = json.loads(json.dumps(sent, allow_nan=False))["panels"][0]["lines"][0]
     assert line["y"] == [3.0, None, None, 2.0]
     assert line["marks"] == [[2, "not finite"], [3, "not finite"], [4, "skipped update"]]
 
@@ -39,8 +38,19 @@ def test_an_emulated_arm_makes_no_claim_of_speed() -> None:
     notes = {p["key"]: p["note"] for p in charts.payload("g", [counted])["panels"]}
     assert notes["loss"] is None
     assert "emulated" in notes["tokens_per_s"]
-    assert notes["memory_mib"] == "counted tensor bytes (CPU)"
+    assert "emulated" in notes["memory_mib"]
+    assert notes["memory_mib"].endswith("counted tensor bytes (CPU)")
     assert not any(p["note"] for p in charts.payload("g", ARMS)["panels"])
+
+
+def test_every_speed_and_every_memory_in_use_says_that_it_was_emulated() -> None:
+    emulated, native = (arm("fp16", peak_mib=64.0, **how) for how in (EMULATED, NATIVE))
+    for key in ("throughput", "step_ms", "peak"):
+        assert text.EMULATED_FIGURE in details.CELLS[key](emulated)
+        assert text.EMULATED_FIGURE not in details.CELLS[key](native)
+    unknown = arm("fp16", how=None, steps=[])
+    assert not any("emulated" in cell(unknown) for cell in details.CELLS.values())
+    assert panels.badge(None) == ""
 
 
 def test_evaluations_are_points_of_their_own() -> None:
