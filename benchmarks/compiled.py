@@ -84,6 +84,7 @@ def specs(arch: int) -> Iterator[Spec]:
     from kernels import dequantize as d
     from kernels import matmul as m
     from kernels import quantize as q
+    from kernels import quantize_mxfp4 as mx
 
     for dtype in ("fp32", "bf16", "fp16"):
         yield Spec(
@@ -151,6 +152,24 @@ def specs(arch: int) -> Iterator[Spec]:
             num_warps=d.NUM_WARPS,
             fusion=False,
         )
+    yield Spec(
+        arch,
+        "dequantize",
+        "_transpose_codes_kernel",
+        "",
+        {"codes_ptr": "*u8", "out_ptr": "*u8"},
+        {"BLOCK_M": d.BLOCK_M, "BLOCK_K": d.BLOCK_K},
+        num_warps=d.NUM_WARPS,
+    )
+    yield Spec(
+        arch,
+        "quantize_mxfp4",
+        "_quantize_mxfp4_kernel",
+        "bf16 swizzled",
+        {"x_ptr": "*bf16", "codes_ptr": "*u8", "scales_ptr": "*u8"},
+        {"SWIZZLED": True, "BLOCK_M": mx.BLOCK_M, "BLOCK_K": mx.BLOCK_K},
+        num_warps=mx.NUM_WARPS,
+    )
     for size, tile in m.DECODED_TILES.items():
         for transposed in (False, True):
             yield Spec(

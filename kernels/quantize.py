@@ -139,6 +139,31 @@ def _squared_error(
 
 
 @triton.jit
+def store_codes(codes_ptr, code, rows, M, K, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
+    """Packs codes (BLOCK_M, BLOCK_K) two to a byte, the even column low, and writes them."""
+    low, high = tl.split(tl.reshape(code, (BLOCK_M, BLOCK_K // 2, 2)))
+    halves = tl.program_id(1).to(tl.int64) * (BLOCK_K // 2) + tl.arange(0, BLOCK_K // 2)
+    fits = (rows < M)[:, None] & (halves < K // 2)[None, :]
+    packed = (low | (high << 4)).to(tl.uint8)
+    tl.store(codes_ptr + rows[:, None] * (K // 2) + halves[None, :], packed, mask=fits)
+
+
+@triton.jit
+def store_scales(scales_ptr, byte, rows, blocks, M, count, SWIZZLED: tl.constexpr):
+    """Writes the scale bytes of blocks ``rows`` x ``blocks``, row-major or in tiles."""
+    r, c = rows[:, None], blocks[None, :]
+    if SWIZZLED:
+        # Tiles of 128 rows by 4 scales, 512 bytes each; what pads them is written too, as 0.
+        wide = (count + 3) // 4
+        place = ((r // 128) * wide + c // 4) * 512 + (r % 32) * 16 + ((r % 128) // 32) * 4 + c % 4
+        fits = (r < (M + 127) // 128 * 128) & (c < wide * 4)
+    else:
+        place = r * count + c
+        fits = (r < M) & (c < count)
+    tl.store(scales_ptr + place, byte.to(tl.uint8), mask=fits)
+
+
+@triton.jit
 def _quantize_nvfp4_kernel(
     x_ptr,
     partial_ptr,
@@ -214,24 +239,9 @@ def _quantize_nvfp4_kernel(
     else:
         code = e2m1_code_nearest(y)
 
-    low, high = tl.split(tl.reshape(code, (BLOCK_M, BLOCK_K // 2, 2)))
-    halves = tl.program_id(1).to(tl.int64) * (BLOCK_K // 2) + tl.arange(0, BLOCK_K // 2)
-    fits = (rows < M)[:, None] & (halves < K // 2)[None, :]
-    packed = (low | (high << 4)).to(tl.uint8)
-    tl.store(codes_ptr + rows[:, None] * (K // 2) + halves[None, :], packed, mask=fits)
-
-    r = rows[:, None]
-    c = (tl.program_id(1).to(tl.int64) * BLOCKS + tl.arange(0, BLOCKS))[None, :]
-    count = K // 16
-    if SWIZZLED:
-        # Tiles of 128 rows by 4 scales, 512 bytes each; what pads them is written too, as 0.
-        wide = (count + 3) // 4
-        place = ((r // 128) * wide + c // 4) * 512 + (r % 32) * 16 + ((r % 128) // 32) * 4 + c % 4
-        fits = (r < (M + 127) // 128 * 128) & (c < wide * 4)
-    else:
-        place = r * count + c
-        fits = (r < M) & (c < count)
-    tl.store(scales_ptr + place, byte.to(tl.uint8), mask=fits)
+    store_codes(codes_ptr, code, rows, M, K, BLOCK_M, BLOCK_K)
+    blocks = tl.program_id(1).to(tl.int64) * BLOCKS + tl.arange(0, BLOCKS)
+    store_scales(scales_ptr, byte, rows, blocks, M, K // 16, SWIZZLED)
 
 
 def quantize_nvfp4_triton(

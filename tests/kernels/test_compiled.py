@@ -44,7 +44,13 @@ def test_every_architecture_has_every_kernel(compiled: list[Compiled]) -> None:
         kernels = [r.kernel for r in compiled if r.arch == arch]
         assert kernels.count("_matmul_decoded_kernel") == 2 * len(DECODED_TILES)
         assert kernels.count(NATIVE) == 3 * len(NATIVE_TILES.get(arch, {}))
-        assert {"_amax_kernel", "_quantize_nvfp4_kernel", "_dequantize_nvfp4_kernel"} <= {*kernels}
+        assert {
+            "_amax_kernel",
+            "_quantize_nvfp4_kernel",
+            "_quantize_mxfp4_kernel",
+            "_dequantize_nvfp4_kernel",
+            "_transpose_codes_kernel",
+        } <= {*kernels}
 
 
 def test_nothing_is_spilled(compiled: list[Compiled]) -> None:

@@ -7,12 +7,14 @@ import math
 import pytest
 import torch
 
+from kernels.format import swizzle_scales
 from kernels.mxfp4 import (
     dequantize_mxfp4,
     fake_quantize_mxfp4,
     matmul_mxfp4,
     quantize_mxfp4,
 )
+from kernels.quantize_mxfp4 import quantize_mxfp4_triton
 from tests.assertions import bits_equal, codes_equal, relative_mse
 from tests.kernels import oracle
 
@@ -62,3 +64,37 @@ def test_product_and_edges() -> None:
         quantize_mxfp4(torch.tensor([[float("inf")] + [1.0] * 31]))
     with pytest.raises(ValueError, match="K, must agree"):
         matmul_mxfp4(a, zero)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("shape", [(1, 32), (7, 96), (33, 160), (0, 32)])
+def test_triton_returns_the_same_bytes(
+    shape: tuple[int, int], dtype: torch.dtype, device: str, poisoned: None
+) -> None:
+    torch.manual_seed(3)
+    x = torch.randn(shape, device=device).to(dtype)
+    if x.numel():
+        x[0, :32] = 0
+    want = quantize_mxfp4(x)
+    codes, scales = quantize_mxfp4_triton(x)
+    codes_equal(codes, want.codes)
+    codes_equal(scales, want.block_scales, "block_scales")
+    _, tiled = quantize_mxfp4_triton(x, swizzled=True)
+    codes_equal(tiled, swizzle_scales(want.block_scales), "tiled scales")
+
+
+@pytest.mark.parametrize("magnitude", [1e-44, 1e-38, 1e38])
+def test_triton_at_the_ends_of_fp32(magnitude: float, device: str) -> None:
+    torch.manual_seed(4)
+    x = torch.randn(4, 64, device=device).clamp(-3, 3) * magnitude
+    want = quantize_mxfp4(x)
+    codes, scales = quantize_mxfp4_triton(x)
+    codes_equal(codes, want.codes)
+    codes_equal(scales, want.block_scales, "block_scales")
+
+
+def test_a_nan_gives_its_block_a_nan_scale(device: str) -> None:
+    x = torch.ones(2, 64, device=device)
+    x[1, 40] = float("nan")
+    _, scales = quantize_mxfp4_triton(x)
+    assert scales.tolist() == [[125, 125], [125, 255]]
