@@ -111,6 +111,18 @@ def test_a_config_that_is_no_json_is_refused(tmp_path: Path) -> None:
         resolve_model(name)
 
 
+def test_a_config_nested_beyond_measure_is_refused(tmp_path: Path) -> None:
+    name = _folder(tmp_path / "m", "model.safetensors")
+    (tmp_path / "m" / "config.json").write_text("[" * 100_000)
+    with pytest.raises(SettingsError, match=r"no JSON object; save the model again"):
+        resolve_model(name)
+
+
+def test_a_device_is_no_model() -> None:
+    with pytest.raises(SettingsError, match="'/dev/null' is no folder that can be read"):
+        resolve_model("/dev/null")
+
+
 def test_a_plain_file_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").touch()
     with pytest.raises(SettingsError, match="is a file; give the folder"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -116,6 +117,10 @@ def _local(name: str, path: Path) -> ModelEntry:
                 "safetensors weights, or a .gguf file."
             )
         return entry.model_copy(update={"gguf_file": path.name})
+    if not path.is_dir() or not os.access(path, os.R_OK | os.X_OK):
+        raise SettingsError(
+            f"Model '{name}' is no folder that can be read; give one that save_pretrained wrote."
+        )
     if any(path.glob("*.safetensors")):
         _check_config(name, path / "config.json")
         return entry
@@ -143,7 +148,7 @@ def _check_config(name: str, file: Path) -> None:
         )
     try:
         config = json.loads(file.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested beyond all measure
         config = None
     if not isinstance(config, dict):
         raise SettingsError(

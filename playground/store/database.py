@@ -29,6 +29,8 @@ class Database:
         try:
             self.home.mkdir(parents=True, exist_ok=True)
             migrate(self._connection())
+            with self.writing() as db:  # a home that can only be read would fail in mid-run
+                db.execute("UPDATE clock SET revision = revision")
         except OSError as error:
             raise SettingsError(
                 f"Home folder '{self.home}' cannot be used: {error.strerror}; choose another one."

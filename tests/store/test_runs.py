@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 import subprocess
 import sys
 import time
@@ -313,4 +314,18 @@ class TestHome:
     def test_a_database_that_is_none_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "playground.db").write_bytes(b"not a database, and long enough to see it" * 99)
         with pytest.raises(SettingsError, match="cannot be opened: .*move playground.db away"):
+            RunStore(tmp_path)
+
+    def test_a_home_that_can_only_be_read_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        RunStore(tmp_path).close()
+        connect = sqlite3.connect
+
+        def read_only(path: Path, **options: object) -> sqlite3.Connection:
+            return connect(f"file:{path}?mode=ro", uri=True, **options)
+
+        # A read-only file system, as sqlite sees it; file permissions would not stop root.
+        monkeypatch.setattr(sqlite3, "connect", read_only)
+        with pytest.raises(SettingsError, match="readonly database; .*choose another home folder"):
             RunStore(tmp_path)
