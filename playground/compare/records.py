@@ -52,6 +52,11 @@ class RunRecord:
         return next((e.exact_match for e in reversed(self.evals) if e.when == when), None)
 
     @property
+    def skipped_updates(self) -> int:
+        """Steps whose update was not made because the loss scaler found inf or NaN."""
+        return sum(s.skipped for s in self.steps)
+
+    @property
     def timed_steps(self) -> list[Step]:
         """The steps that count for throughput: warm-up left out."""
         return [s for s in self.steps if not s.warmup]

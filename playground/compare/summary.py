@@ -34,7 +34,7 @@ def run_json(record: RunRecord) -> dict[str, Any]:
         "step_ms_median": record.step_ms_median,
         "tokens_per_s_median": record.tokens_per_s_median,
         "warmup_steps": sum(s.warmup for s in record.steps),
-        "skipped_updates": sum(s.skipped for s in record.steps),
+        "skipped_updates": record.skipped_updates,
         "memory": {
             "weights_mib": facts.weights_mib,
             "adapters_mib": facts.adapters_mib,

@@ -50,6 +50,7 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
     sentences = [fair] if fair else []
     sentences += [_loss_sentence(baseline, other) for other in others]
     sentences += _exact_match_sentence(records)
+    sentences += [_skipped_sentence(r) for r in records if r.skipped_updates]
     sentences.append(_cost_sentence(records, baseline, candidate))
     sentences.append(_basis_sentence(baseline))
     return Verdict(
@@ -119,6 +120,11 @@ def _exact_match_sentence(records: Sequence[RunRecord]) -> list[str]:
         if r.exact_match("before") is not None and r.exact_match("after") is not None
     ]
     return [f"Answers exactly right: {', '.join(parts)}."] if parts else []
+
+
+def _skipped_sentence(run: RunRecord) -> str:
+    skipped, steps = run.skipped_updates, len(run.steps)
+    return f"{run.label} skipped {skipped} of {steps} updates: its scaled gradients overflowed."
 
 
 def _basis_sentence(run: RunRecord) -> str:

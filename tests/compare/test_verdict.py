@@ -61,6 +61,11 @@ def test_how_much_the_losses_rest_on_is_said() -> None:
     assert "judged on 10 held-out tokens of 3 rows" in text
 
 
+def test_skipped_updates_are_named() -> None:
+    skipping = [step(n, skipped=n < 3) for n in range(1, 10)]
+    assert "FP16 skipped 2 of 9 updates" in verdict([arm("fp16", steps=skipping), arm("bf16")]).text
+
+
 def test_one_emulated_arm_is_enough_to_claim_nothing() -> None:
     found = verdict([arm("fp32", peak_mib=100), arm("nvfp4", peak_mib=50, **EMULATED)])
     assert (found.speed_ratio, found.memory_ratio) == (None, None)
