@@ -36,8 +36,8 @@ def train(
 
     Yields Stage and Facts as things become known, an Eval before, a Step for each optimizer step,
     Evals between as asked, an Eval after, and one Status at the end: finished, stopped, or diverged
-    when the loss or the gradients are no longer finite. The same configuration gives the same
-    events twice, times and memory aside.
+    when the loss or the gradients are no longer finite, or never were. The same configuration gives
+    the same events twice, times and memory aside.
 
     Args:
         folder: the run's own; ``folder/adapter`` is complete when the run is finished, else absent.
@@ -122,6 +122,8 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
         except _Stopped:
             status = Status(status="stopped")
             break
+    if status.status == "finished" and not optimiser.updates:  # a model that was never trained
+        status = Status(status="diverged", error=_all_skipped(optimiser))
     yield Facts(
         batches_sha256=digest.hexdigest(), peak_mib=peak_mib, skipped_updates=optimiser.skipped
     )
@@ -170,6 +172,15 @@ def _diverged(update: Update, optimiser: Optimiser, recipe: Recipe) -> str | Non
     if optimiser.exhausted:
         return f"no loss scale was small enough for finite gradients; {REMEDY}"
     return None
+
+
+def _all_skipped(optimiser: Optimiser) -> str:
+    skipped = optimiser.skipped
+    return (
+        f"{skipped} of {skipped} updates were skipped, because the gradients overflowed at every "
+        "loss scale that was tried, so nothing was learned; set max_steps higher, so that the loss "
+        "scale can fall further, or pick a precision with a larger range."
+    )
 
 
 def _evaluate(

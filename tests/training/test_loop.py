@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Eval, Event, Facts, Message, Stage, Status, Step
@@ -263,6 +264,28 @@ def test_fp16_skips_a_step_halves_the_scale_and_goes_on(
     calls.clear()
     events = run(configure(precision="bf16", max_steps=4), tmp_path)
     assert events[-1].error.startswith("At step 2 the gradients became")
+
+
+def test_a_run_without_one_real_update_is_no_result(
+    configure: Configure, model_folder: Path, tmp_path: Path
+) -> None:
+    """The range of FP16 really is too small for this model: its last norm is enormous."""
+    loud = AutoModelForCausalLM.from_pretrained(model_folder)
+    loud.model.norm.weight.data.mul_(3000)
+    loud.save_pretrained(tmp_path / "loud")
+    AutoTokenizer.from_pretrained(model_folder).save_pretrained(tmp_path / "loud")
+    config = configure(model=str(tmp_path / "loud"), precision="fp16", max_steps=4)
+    events = run(config, tmp_path / "run")
+    assert [step.skipped for step in only(Step, events)] == [True] * 4
+    assert facts(events)["skipped_updates"] == 4
+    assert events[-1].status == "diverged"
+    assert events[-1].error.startswith("4 of 4 updates were skipped, because the gradients overfl")
+    assert "max_steps higher" in events[-1].error
+    assert [e.when for e in only(Eval, events)] == ["before"]
+    assert not (tmp_path / "run" / "adapter").exists()
+
+    events = run(config.with_precision("bf16"), tmp_path / "run")
+    assert events[-1].status == "finished"
 
 
 def test_rows_left_out_and_cut_are_said(configure: Configure, tmp_path: Path) -> None:
