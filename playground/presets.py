@@ -5,14 +5,18 @@ The form of the page and ``--set`` of the terminal say the same: a setting and a
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
 from playground.config import (
+    PRECISIONS,
     SECTIONS,
     RunConfig,
     SettingsError,
@@ -26,6 +30,7 @@ from playground.config import (
 FOLDER = Path(__file__).parent.parent / "presets"
 _WORDS = ("title", "summary", "expect", "precisions")
 _KEYS = (*_WORDS, "model", "dataset", *SECTIONS)
+_LONGEST_TITLE = 80
 _LARGEST = 100_000  # bytes; a preset is a page of text
 
 
@@ -35,7 +40,8 @@ class Preset:
 
     Attributes:
         name: id of a preset in ``presets/``, or the file's stem.
-        title / summary / expect: what it is, in a line; in two; and what one will probably see.
+        title / summary / expect: what it is, in a line, with the settings that were changed since;
+            in two; and what one will probably see.
         precisions: in the order in which they run.
         config: the run in the first of them.
     """
@@ -62,6 +68,8 @@ def list_presets() -> list[Preset]:
 def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Preset:
     """A preset by name or file, with settings changed as if typed.
 
+    Its title says what was changed, for people to tell one comparison from another.
+
     Args:
         overrides: ``{"max_steps": "40", "training.seed": "7", "precisions": "fp16,nvfp4"}``;
             an empty text or ``null`` leaves out what may be left out.
@@ -71,20 +79,26 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
     path = _path(name_or_path)
     values = _merged(defaults(), _read(path), path)
     words = {key: values.pop(key, None) for key in _WORDS}
+    changed, typed, names = copy.deepcopy(values), {}, words["precisions"]
     for key, text in (overrides or {}).items():
         if key in ("precisions", "precision"):
-            words["precisions"] = [part.strip() for part in text.split(",") if part.strip()]
+            names = [part.strip() for part in text.split(",") if part.strip()]
         else:
             *section, leaf = setting_path(key)
-            (values[section[0]] if section else values)[leaf] = _plain(key, text)
-    precisions = _precisions(words["precisions"])
+            (changed[section[0]] if section else changed)[leaf] = _plain(key, text)
+            typed[setting_path(key)] = text
+    precisions = _precisions(names)
+    config = parse_config({**changed, "precision": precisions[0]})
+    differences = _differences(values, typed, config)
+    if list(precisions) != words["precisions"]:
+        differences.insert(0, ", ".join(PRECISIONS[name].label for name in precisions))
     return Preset(
         name=path.stem,
-        title=str(words["title"] or path.stem),
+        title=_title(str(words["title"] or path.stem), differences),
         summary=str(words["summary"] or "").strip(),
         expect=str(words["expect"] or "").strip(),
         precisions=precisions,
-        config=parse_config({**values, "precision": precisions[0]}),
+        config=config,
     )
 
 
@@ -180,6 +194,35 @@ def _plain(key: str, text: str) -> Any:
     if setting_path(key)[-1] == "target_modules" and text != "all-linear":
         return [part.strip() for part in text.split(",") if part.strip()]
     return text
+
+
+def _differences(
+    preset: dict[str, Any], typed: Mapping[tuple[str, ...], str], config: RunConfig
+) -> list[str]:
+    """``max_steps=8``, as typed, for each setting that is not what the preset has anyway."""
+    try:
+        own = parse_config({**preset, "precision": config.precision})
+    except SettingsError:  # a preset that is complete only with what was typed
+        own = None
+    return [
+        f"{path[-1]}={_shown(path[-1], text)}"
+        for path, text in typed.items()
+        if own is None or attrgetter(".".join(path))(own) != attrgetter(".".join(path))(config)
+    ]
+
+
+def _shown(key: str, text: str) -> str:
+    text = " ".join(text.split()) or "null"
+    is_file = text.startswith(("/", ".", "~")) or os.path.exists(text)
+    return Path(text).name if key in ("model", "dataset") and is_file else text
+
+
+def _title(title: str, differences: list[str]) -> str:
+    """A comparison is recognised in a list by what is its own; the preset's title alone is not."""
+    if not differences:
+        return title
+    title = f"{title}: {', '.join(differences)}"
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
 
 
 def _precisions(names: Any) -> tuple[str, ...]:

@@ -139,6 +139,48 @@ class TestOverrides:
         assert str(refused.value).startswith(says)
 
 
+class TestTitle:
+    """A comparison is recognised by what is its own."""
+
+    @pytest.mark.parametrize(
+        ("typed", "title"),
+        [
+            ({}, "Quick look"),
+            ({"dataset": "iso-dates", "max_steps": "8"}, "dataset=iso-dates, max_steps=8"),
+            ({"learning_rate": " 2e-4 "}, "learning_rate=2e-4"),
+            ({"training.max_steps": "8", "max_steps": "9"}, "max_steps=9"),
+            ({"precisions": "fp16,bf16", "seed": "7"}, "FP16, BF16, seed=7"),
+            ({"seed": "7", "precisions": "nvfp4"}, "NVFP4, seed=7"),
+            ({"precisions": "nvfp4, fp16"}, "NVFP4, FP16"),
+            ({"dataset": "/some/where/my rows.jsonl"}, "dataset=my rows.jsonl"),
+            ({"dataset": "./rows.csv", "model": "~/models/mine/"}, "dataset=rows.csv, model=mine"),
+            ({"dataset": "someone/rows"}, "dataset=someone/rows"),  # a hub id is no path
+            ({"target_modules": "q_proj,\n v_proj"}, "target_modules=q_proj, v_proj"),
+            ({"train_rows": "9", "gradient_checkpointing": "true"},
+             "train_rows=9, gradient_checkpointing=true"),
+            # What the preset has anyway is no change.
+            ({"max_steps": str(load_preset("quick").config.training.max_steps)}, "Quick look"),
+            ({"learning_rate": "0.0015", "precisions": "fp16,nvfp4", "train_rows": ""},
+             "Quick look"),
+        ],
+    )  # fmt: skip
+    def test_says_what_was_changed(self, typed: dict[str, str], title: str) -> None:
+        want = title if title == "Quick look" else f"Quick look: {title}"
+        assert load_preset("quick", typed).title == want
+
+    def test_is_no_longer_than_a_line(self) -> None:
+        title = load_preset("quick", {"dataset": "x" * 200, "seed": "7"}).title
+        assert len(title) == 80 and title.endswith("x…")
+
+    def test_of_a_preset_that_is_complete_only_with_what_was_typed(self, write) -> None:
+        bare = write("title: Mine\ndataset: iso-dates\nprecisions: [fp16]\n")
+        assert load_preset(bare, {"model": "tiny"}).title == "Mine: model=tiny"
+
+    def test_an_emptied_setting_is_shown_as_the_terminal_takes_it(self, write) -> None:
+        some = write("title: Mine\n" + GOOD + "data: {train_rows: 9}\n")
+        assert load_preset(some, {"train_rows": ""}).title == "Mine: train_rows=null"
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("text", "says"),
