@@ -107,7 +107,8 @@ function yDomain(panel, log) {
   }
   if (low > high) return null;
   if (log) return [low / 1.1, high * 1.1];
-  if (panel.from_zero) return [0, high * 1.12 || 1];
+  // A difference looks as large as it is; who zooms in asks for a closer look.
+  if (panel.from_zero && !(panel.key === "loss" && zoom)) return [0, high * 1.12 || 1];
   const room = (high - low || Math.abs(high) || 1) * 0.06;
   return [Math.max(low - room, low >= 0 ? 0 : -Infinity), high + room];
 }
@@ -151,6 +152,61 @@ function lonely(line) {
   return line.y.flatMap((y, i) =>
     y !== null && (line.y[i - 1] ?? null) === null && (line.y[i + 1] ?? null) === null ? [i] : []
   );
+}
+
+// Lines that coincide would hide each other: there they take turns along x, in bands of this width.
+const BAND = 9;
+const TOUCHING = 2; // pixels between two lines that cannot be told apart
+
+// For each line and each of its points: [its turn, how many share the place].
+function turns(lines, scale) {
+  const pixel = lines.map((line) => new Map(line.x.map((x, i) => [x, line.y[i] === null ? null : scale.y(line.y[i])])));
+  return lines.map((line, me) =>
+    line.x.map((x) => {
+      const mine = pixel[me].get(x);
+      const near = pixel.flatMap((other, i) =>
+        mine !== null && Math.abs((other.get(x) ?? Infinity) - mine) < TOUCHING ? [i] : []
+      );
+      return [near.indexOf(me), near.length];
+    })
+  );
+}
+
+// The part of a line that is its own: everything where it is alone, its bands where it is not.
+function ownPath(line, scale, shares) {
+  let path = "";
+  const at = (i) => {
+    const y = line.y[i];
+    return y === null || (scale.log && y <= 0) ? null : [scale.x(line.x[i]), scale.y(y)];
+  };
+  for (let i = 1; i < line.x.length; i++) {
+    const [from, to] = [at(i - 1), at(i)];
+    const [turn, count] = shares[i];
+    if (!from || !to || count < 2 || shares[i - 1][1] < 2) continue;
+    for (let band = Math.floor(from[0] / BAND); band * BAND <= to[0]; band++) {
+      if (((band % count) + count) % count !== turn) continue;
+      const ends = [Math.max(band * BAND, from[0]), Math.min((band + 1) * BAND, to[0])];
+      if (ends[0] >= ends[1]) continue;
+      const [a, b] = ends.map((x) => {
+        const part = (x - from[0]) / (to[0] - from[0]);
+        return `${x.toFixed(1)} ${(from[1] + part * (to[1] - from[1])).toFixed(1)}`;
+      });
+      path += `M${a}L${b}`;
+    }
+  }
+  return path;
+}
+
+// Points in one place stand side by side around it, in the order of the arms, inside the plot.
+function apart(points, scale) {
+  const [left, right] = scale.inner;
+  return points.map((point) => {
+    const same = points.filter((p) => p.x === point.x && Math.abs(scale.y(p.y) - scale.y(point.y)) < 6);
+    const width = (same.length - 1) * 7;
+    const first = Math.max(left, Math.min(scale.x(point.x) - width / 2, right - width));
+    const alone = same.length < 2 || scale.x(point.x) < left || scale.x(point.x) > right;
+    return [alone ? scale.x(point.x) : first + same.indexOf(point) * 7, scale.y(point.y)];
+  });
 }
 
 function lastPoint(line) {
@@ -204,25 +260,28 @@ function drawPlot(plot) {
   const [left, right, bottom, top] = scale.inner;
   const clip = `clip-${plot.panel.key}-${plot.uid}`;
   svg.append(
-    h("defs", {}, h("clipPath", { id: clip }, h("rect", { x: left - 5, y: top - 4, width: right - left + 10, height: bottom - top + 8 })))
+    h("defs", {}, h("clipPath", { id: clip }, h("rect", { x: left - 6, y: top - 4, width: right - left + 12, height: bottom - top + 8 })))
   );
   const layer = h("g", { "clip-path": `url(#${clip})` });
   const lines = shown(plot.panel);
+  for (const line of lines) {
+    layer.append(h("path", { class: `line arm-${line.colour}`, d: linePath(line, scale), "data-arm": line.arm }));
+  }
+  const shares = turns(lines, scale);
   for (const [i, line] of lines.entries()) {
-    // The first arm is the widest: where curves coincide, each still shows as a rim around the next.
-    const rim = plot.panel.key === "loss" ? 2.8 : 0.8;
-    const width = 1.6 + (rim * (lines.length - 1 - i)) / Math.max(lines.length - 1, 1);
-    layer.append(h("path", { class: `line arm-${line.colour}`, d: linePath(line, scale), "stroke-width": width, "data-arm": line.arm }));
-    for (const i of lonely(line)) layer.append(dot(scale, line, i, 3));
+    const own = lines.length > 1 ? ownPath(line, scale, shares[i]) : "";
+    if (own) layer.append(h("path", { class: `turn arm-${line.colour}`, d: own }));
+    for (const at of lonely(line)) layer.append(dot(scale, line, at, 3));
     const last = lastPoint(line);
     if (last >= 0 && line.live) layer.append(dot(scale, line, last, 3.5, "live"));
     for (const mark of line.marks) {
       if (mark[0] >= scale.x0 && mark[0] <= scale.x1) drawMark(layer, scale, line, mark);
     }
   }
-  for (const point of plot.panel.points) {
-    if (hidden.has(point.arm) || (scale.log && point.y <= 0)) continue;
-    const [x, y] = [scale.x(point.x), scale.y(point.y)];
+  const points = plot.panel.points.filter((p) => !hidden.has(p.arm) && !(scale.log && p.y <= 0));
+  const places = apart(points, scale);
+  for (const [i, point] of points.entries()) {
+    const [x, y] = places[i];
     const name = h("title", {}, point.title);
     layer.append(h("path", { class: `eval arm-${point.colour}`, d: `M${x} ${y - 5}l5 5l-5 5l-5 -5z` }, name));
   }
@@ -262,14 +321,19 @@ function drawOverlay(plot) {
       const mark = line.marks.find(([x]) => x === line.x[i]);
       rows.push({ line, value: line.y[i], mark: mark && (words.marks[mark[1]] ?? mark[1]) });
     }
+    for (const point of plot.panel.points) {
+      if (point.x !== hoverX || hidden.has(point.arm)) continue;
+      const line = { colour: point.colour, label: words.held_out.replace("{label}", point.label) };
+      rows.push({ line, value: point.y, point: true });
+    }
   }
   tip.hidden = rows.length === 0 || drag !== null;
   if (tip.hidden) return;
   tip.replaceChildren(
     h("div", { class: "tip-head" }, `${data.x.label} ${readable(hoverX, 6)}`),
-    ...rows.map(({ line, value, mark }) =>
+    ...rows.map(({ line, value, mark, point }) =>
       h("div", { class: `tip-row arm-${line.colour}` },
-        h("i", { class: "swatch" }),
+        h("i", { class: point ? "swatch is-point" : "swatch" }),
         h("span", {}, line.label),
         h("b", {}, value === null && mark ? mark : readable(value, 4, true)),
         value !== null && mark ? h("em", {}, mark) : "")
@@ -326,12 +390,12 @@ async function refine() {
 
 function snap(x) {
   let best = null;
+  const take = (found) => {
+    if (best === null || Math.abs(found - x) < Math.abs(best - x)) best = found;
+  };
   for (const { panel } of plots) {
-    for (const line of shown(panel)) {
-      if (!line.x.length) continue;
-      const found = line.x[nearest(line.x, x)];
-      if (best === null || Math.abs(found - x) < Math.abs(best - x)) best = found;
-    }
+    for (const line of shown(panel)) if (line.x.length) take(line.x[nearest(line.x, x)]);
+    for (const point of panel.points) if (!hidden.has(point.arm)) take(point.x);
   }
   return best;
 }
@@ -429,6 +493,13 @@ function legend() {
   );
 }
 
+// What a line and what a diamond is.
+function kinds() {
+  return h("span", { class: "kinds" },
+    h("span", {}, h("i", { class: "key-line" }), words.key_line),
+    h("span", {}, h("i", { class: "swatch is-point" }), words.key_point));
+}
+
 function build() {
   const log = h("button", { type: "button", class: "tool", "aria-pressed": "false", onclick: () => {
     logLoss = !logLoss;
@@ -448,8 +519,9 @@ function build() {
     const tip = h("div", { class: "tip", hidden: true });
     const box = h("div", { class: "plot-box" }, svg, tip);
     const note = h("span", { class: "plot-note" });
-    const figure = h("figure", { class: `plot plot-${panel.key}` },
-      h("figcaption", {}, h("b", {}, panel.title), " ", h("span", { class: "unit" }, panel.unit), note), box);
+    const caption = h("figcaption", {}, h("b", {}, panel.title), " ", h("span", { class: "unit" }, panel.unit), note);
+    if (panel.key === "loss") caption.append(kinds());
+    const figure = h("figure", { class: `plot plot-${panel.key}` }, caption, box);
     root.querySelector(".plots").append(figure);
     const plot = { panel, uid, figure, svg, tip, box, note };
     listen(plot);

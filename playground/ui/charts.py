@@ -23,7 +23,7 @@ from playground.ui import figures, text
 MAX_POINTS = 600
 """Points of one line that are drawn: about one for each pixel column that a line can use."""
 
-FROM_ZERO = {"loss": False, "tokens_per_s": True, "memory_mib": True}
+FROM_ZERO = {"loss": True, "tokens_per_s": True, "memory_mib": True}
 
 
 def payload(group_id: str, records: Sequence[RunRecord]) -> dict[str, Any]:
@@ -102,9 +102,13 @@ def _line(record: RunRecord, key: Any) -> dict[str, Any]:
 
 
 def _eval_points(record: RunRecord) -> list[dict[str, Any]]:
+    newest = {
+        e.step: e for e in record.evals
+    }  # the last step may be evaluated "during" and "after"
     return [
         {
             "arm": record.id,
+            "label": record.label,
             "colour": colour(record),
             "x": e.step,
             "y": _short(e.loss),
@@ -115,7 +119,7 @@ def _eval_points(record: RunRecord) -> list[dict[str, Any]]:
                 when=text.WHEN_WORDS[e.when],
             ),
         }
-        for e in record.evals
+        for e in newest.values()
         if math.isfinite(e.loss)
     ]
 

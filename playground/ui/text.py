@@ -117,12 +117,16 @@ CHARTS = {
     "toggle": "Show or hide this precision",
     "log": "Log scale",
     "reset": "Reset zoom",
-    "hint": "Drag across a chart to zoom in; double-click to see everything again.",
+    "key_line": "training, each step",
+    "key_point": "held out, now and then",
+    "held_out": "{label} held out",
+    "hint": "Drag across a chart to zoom in: the loss axis then starts where the curves do. "
+    "Double-click to see everything again.",
     "keys": "Arrow keys read values, plus and minus zoom, Escape shows everything.",
     "marks": {"not finite": "not a finite number", "skipped update": "update skipped (overflow)"},
 }
 PANELS = {
-    "loss": ("Training loss", "nats per token", "No loss yet"),
+    "loss": ("Loss", "nats per token", "No loss yet"),
     "tokens_per_s": ("Throughput", "tokens/s", "No throughput yet"),
     "memory_mib": ("Memory in use", "MiB", "No memory reading yet"),
 }

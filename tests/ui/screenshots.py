@@ -76,6 +76,12 @@ def unfold(page: Page) -> None:
     page.locator("table.facts").wait_for()
 
 
+def unfold_details(page: Page) -> None:
+    page.get_by_role("button", name="Details and proof").click()
+    page.locator("table.facts").wait_for()
+    hover(page)
+
+
 def wrong(page: Page) -> None:
     page.locator("#field-learning_rate textarea, #field-learning_rate input").fill("0,0002")
     page.get_by_role("button", name="Start comparison").click()
@@ -106,10 +112,14 @@ def scripted(browser: Any, url: str, folder: Path, home: Path) -> None:
     expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=60_000)
     each(browser, url, folder, "finished", hover)
     each(browser, url, folder, "unfolded", unfold)
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Start comparison").click()
+    page.locator(".arm-line.arm-fp32").wait_for()
+    expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=60_000)
+    each(browser, url, folder, "four", unfold_details)
     (home / "script.json").write_text('{"nan_at": [31], "diverge_at": 31, "skipped_at": [9]}')
     page.locator("#field-title").locator("input, textarea").fill("NaN at step 31 " + "x" * 90)
-    for name in ("FP32", "BF16"):
-        page.get_by_label(name).check()
     page.get_by_role("button", name="Start comparison").click()
     expect(page.locator("#heading .chip")).to_have_text("diverged", timeout=60_000)
     each(browser, url, folder, "diverged")

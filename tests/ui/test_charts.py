@@ -81,6 +81,16 @@ def test_five_thousand_steps_stay_small_and_keep_the_beginning(long_run) -> None
     assert len(json.dumps(sent)) < 200_000
 
 
+def test_the_loss_axis_exaggerates_nothing() -> None:
+    assert all(panel["from_zero"] for panel in charts.payload("g", ARMS)["panels"])
+
+
+def test_one_diamond_for_one_step() -> None:
+    both = arm("fp16", after=0.5)
+    both = replace(both, evals=[*both.evals, Eval(step=9, when="after", loss=0.4, tokens=10)])
+    assert [p["y"] for p in charts.payload("g", [both])["panels"][0]["points"]] == [2.0, 0.4]
+
+
 def test_the_steps_inside_a_zoom_are_all_there(long_run) -> None:
     store, group_id = long_run
     near = charts.detail(store, group_id, 10, 20)

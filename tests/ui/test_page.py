@@ -268,6 +268,33 @@ NAMES = [
 ]
 
 
+def test_held_out_losses_are_read_with_the_others(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    expect(page.locator(".kinds")).to_contain_text("held out")
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    plot.press("ArrowLeft")  # to 29; no evaluation there
+    expect(page.locator(".plot-loss .tip")).not_to_contain_text("held out")
+    plot.press("ArrowRight")
+    expect(page.locator(".plot-loss .tip")).to_contain_text("NVFP4 held out")
+
+
+def test_curves_that_coincide_are_all_seen(served: Served, visit) -> None:
+    page = visit(served.url)
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    # The scripted curves of three of them are the same to the letter.
+    drawn = page.locator(".plot-loss path.turn").evaluate_all("all => all.map(p => p.classList[1])")
+    assert drawn[:3] == ["arm-fp32", "arm-bf16", "arm-fp16"]
+    places = "all => all.map(p => p.getAttribute('d').split(/[Ml]/)[1])"
+    eyed = page.locator(".plot-loss .eval").evaluate_all(places)
+    assert len(eyed) == 4 * 7 and len(set(eyed)) == len(eyed)
+
+
 def test_names_are_shown_as_typed(served: Served, visit) -> None:
     page = visit(served.url, width=390, height=844)
     field(page, "max_steps").fill("2")
