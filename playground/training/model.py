@@ -20,22 +20,28 @@ _TESTED_TOKENS = 4096  # more would only make the self-test slower
 
 
 class Checkpoint(NamedTuple):
-    """A causal language model as it was published, and its tokenizer, with a padding token."""
+    """A causal language model as it was published, and its tokenizer, with a padding token.
+
+    unused: names of tensors in its files that this architecture has no place for.
+    """
 
     model: Any
     tokenizer: Any
+    unused: list[str]
 
 
 class Base(NamedTuple):
     """A frozen base model in its precision, before any adapter.
 
     tried: what the self-test said of each backend that might serve, a sentence each.
+    unused: as in ``Checkpoint``.
     """
 
     model: Any
     tokenizer: Any
     coverage: Coverage
     tried: list[str]
+    unused: list[str]
 
 
 def load_base(
@@ -58,11 +64,11 @@ def load_base(
         SettingsError: as ``load_checkpoint`` and ``convert``.
     """
     compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
-    model, tokenizer = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
+    model, tokenizer, unused = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
     tokens = config.training.micro_batch_size * config.data.max_seq_len
     tried = recipe.self_test(device, linear_shapes(model, tokens), self_tests)
     coverage = convert(model, recipe, device, check=check)
-    return Base(model.to(device), tokenizer, coverage, tried)
+    return Base(model.to(device), tokenizer, coverage, tried, unused)
 
 
 def linear_shapes(model: nn.Module, tokens: int) -> tuple[tuple[int, int, int], ...]:
@@ -86,8 +92,9 @@ def load_checkpoint(
     Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
 
     Raises:
-        SettingsError: it cannot be found or reached, has no safe weights, is already quantised, or
-            reads shorter sequences than ``max_seq_len``.
+        SettingsError: it cannot be found or reached, has no safe weights, lacks some that its
+            configuration asks for, is already quantised, or reads shorter sequences than
+            ``max_seq_len``.
     """
     where = _source(entry)
     tokenizer, model_config = _load(entry, "tokenizer", where), _load(entry, "config", where)
@@ -95,14 +102,22 @@ def load_checkpoint(
     _refuse_too_long(entry, model_config, max_seq_len)
     check()
     # The configuration is handed over, because reading it from a GGUF file again takes seconds.
-    options = {"dtype": dtype, "use_safetensors": True, "config": model_config}
-    model = _load(entry, "model", where | options)
+    options = {
+        "dtype": dtype,
+        "use_safetensors": True,
+        "config": model_config,
+        # What does not fit would be drawn at random: told here, and refused below by name.
+        "output_loading_info": True,
+        "ignore_mismatched_sizes": True,
+    }
+    model, loaded = _load(entry, "model", where | options)
+    _refuse_incomplete(entry, loaded)
     check()
     model.config.use_cache = False
     if tokenizer.pad_token_id is None:
         # Only the mask and the labels, which go by position, decide what padding is.
         tokenizer.pad_token = tokenizer.eos_token
-    return Checkpoint(model, tokenizer)
+    return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
 
 
 def _source(entry: ModelEntry) -> dict[str, Any]:
@@ -151,6 +166,37 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
             f"The {part} of model '{entry.id}' cannot be loaded ({first_line}); "
             "check its files, or pick another model."
         ) from error
+
+
+def _refuse_incomplete(entry: ModelEntry, loaded: dict[str, Any]) -> None:
+    if missing := sorted(loaded["missing_keys"], key=_natural):
+        raise SettingsError(
+            f"Model '{entry.id}' lacks {some(missing)}, which its config.json asks for; they would "
+            "be random numbers, so save the model again or pick another."
+        )
+    if wrong := sorted(loaded["mismatched_keys"], key=lambda found: _natural(found[0])):
+        name, in_file, in_config = wrong[0]
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise SettingsError(
+            f"Tensor '{name}' of model '{entry.id}' is {_shape(in_file)} in its weights and "
+            f"{_shape(in_config)} by its config.json{more}; the two files do not belong together, "
+            "so save the model again or pick another."
+        )
+
+
+def some(names: list[str]) -> str:
+    """A few of ``names``, and how many there are."""
+    count = f"{len(names)} tensor{'s' * (len(names) > 1)}"
+    return f"{count} ({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    # layers.10 after layers.9
+    return tuple((int(p), "") if p.isdigit() else (-1, p) for p in name.split("."))
+
+
+def _shape(size: Any) -> str:
+    return " x ".join(map(str, size))
 
 
 def _refuse_quantised(entry: ModelEntry, model_config: Any) -> None:

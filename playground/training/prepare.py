@@ -21,7 +21,7 @@ from playground.precision.registry import PRECISION_RECIPES
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
 from playground.training.environment import compute_device, environment, pin_numerics
 from playground.training.meters import CountedMemory, CudaMemory, weigh
-from playground.training.model import Base, load_base
+from playground.training.model import Base, load_base, some
 
 
 @dataclass
@@ -74,6 +74,9 @@ def prepare(
     yield Facts(effective=runs.effective, how=runs.how, how_reason=runs.reason)
     for sentence in base.tried:
         yield Message(level="info", text=f"Self-test: {sentence}")
+    if base.unused:
+        text = f"{some(base.unused)} in the model's files have no place in its architecture"
+        yield Message(level="warning", text=f"{text}. They were left out.")
 
     yield Stage(name="tokenising", detail=f"{len(train) + len(held_out)} rows")
     learned = _tokenised(train, "training", base, config, check)

@@ -52,20 +52,59 @@ def test_a_pickle_is_never_read(copied: Path, configure: Configure) -> None:
 
 def test_code_that_comes_with_a_model_is_never_run(copied: Path, configure: Configure) -> None:
     (copied / "evil.py").write_text("raise SystemExit('ran')\nclass C: pass\n")
-    settings = json.loads((copied / "config.json").read_text())
-    settings |= {
-        "model_type": "custom",
-        "auto_map": {"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.C"},
-    }
-    (copied / "config.json").write_text(json.dumps(settings))
+    auto_map = {"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.C"}
+    set_config(copied, model_type="custom", auto_map=auto_map)
     with pytest.raises(SettingsError, match="cannot be loaded"):
         load(local(copied), configure())
 
 
+def set_config(folder: Path, **changes: object) -> None:
+    settings = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps(settings))
+
+
+def test_layers_that_the_file_lacks_are_never_drawn_at_random(
+    copied: Path, configure: Configure
+) -> None:
+    set_config(copied, num_hidden_layers=4)
+    with pytest.raises(SettingsError) as refused:
+        load(local(copied), configure())
+    assert str(refused.value).startswith(
+        "Model 'mine' lacks 18 tensors (model.layers.2.input_layernorm.weight, "
+        "model.layers.2.mlp.down_proj.weight, model.layers.2.mlp.gate_proj.weight, ...), which"
+    )
+
+
+def test_a_head_is_missing_unless_it_is_the_embedding(copied: Path, configure: Configure) -> None:
+    assert load(local(copied), configure()).unused == []  # the file has no lm_head, being tied
+    set_config(copied, tie_word_embeddings=False)
+    with pytest.raises(SettingsError, match=r"lacks 1 tensor \(lm_head.weight\)"):
+        load(local(copied), configure())
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"vocab_size": 300}, "embed_tokens.weight' of model 'mine' is 258 x 32 .* 300 x 32 by"),
+        ({"hidden_size": 64}, r"config.json \(and 19 more\); the two files do not belong together"),
+    ],
+)
+def test_weights_of_another_shape_are_refused(
+    changes: dict, sentence: str, copied: Path, configure: Configure
+) -> None:
+    set_config(copied, **changes)
+    with pytest.raises(SettingsError, match=sentence):
+        load(local(copied), configure())
+
+
+def test_weights_without_a_place_are_named(copied: Path, configure: Configure) -> None:
+    set_config(copied, num_hidden_layers=1)
+    unused = load(local(copied), configure()).unused
+    assert len(unused) == 9 and unused[0] == "model.layers.1.input_layernorm.weight"
+
+
 def test_a_quantised_checkpoint_is_refused(copied: Path, configure: Configure) -> None:
-    settings = json.loads((copied / "config.json").read_text())
-    settings["quantization_config"] = {"quant_method": "bitsandbytes", "load_in_4bit": True}
-    (copied / "config.json").write_text(json.dumps(settings))
+    set_config(copied, quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
     with pytest.raises(SettingsError, match=r"already quantised \(bitsandbytes\)"):
         load(local(copied), configure())
 

@@ -27,7 +27,8 @@ def test_smollm2_in_nvfp4() -> None:
         entry = resolve_model("smollm2-135m")
     except SettingsError as missing:
         pytest.skip(str(missing))
-    model, tokenizer = load_checkpoint(entry, 512, torch.float32)
+    model, tokenizer, unused = load_checkpoint(entry, 512, torch.float32)
+    assert not unused
     ids = tokenizer(TEXT)["input_ids"]
     batch = collate([Example(ids, ids, [], None)], tokenizer.pad_token_id)
 
