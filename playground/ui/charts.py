@@ -17,6 +17,7 @@ import gradio as gr
 
 from playground.compare import RunRecord, curve
 from playground.config import PRECISIONS
+from playground.events import FINAL
 from playground.store import RunStore
 from playground.ui import figures, text
 
@@ -63,12 +64,12 @@ def colour(record: RunRecord) -> str:
 
 
 def _panel(key: str, records: Sequence[RunRecord]) -> dict[str, Any]:
-    title, unit, empty = text.PANELS[key]
+    title, unit, empty, never = text.PANELS[key]
     return {
         "key": key,
         "title": title,
         "unit": unit,
-        "empty": empty,
+        "empty": never if all(r.status in FINAL for r in records) else empty,
         "note": _note(key, records),
         "from_zero": FROM_ZERO[key],
         "lines": [_line(record, key) for record in records],

@@ -7,6 +7,7 @@ from html import escape
 
 from playground.compare import RunRecord, fairness
 from playground.config import PRECISIONS
+from playground.events import FINAL
 from playground.ui import figures, text
 from playground.ui.panels import badge, swatch
 
@@ -168,7 +169,8 @@ def coverage(records: Sequence[RunRecord]) -> str:
 def _coverage(r: RunRecord) -> str:
     label, found = _precision(r.config.precision), r.facts.coverage
     if found is None:
-        return f"<p>{text.COVERAGE_UNKNOWN.format(label=label)}</p>"
+        words = text.COVERAGE_NEVER if r.status in FINAL else text.COVERAGE_UNKNOWN
+        return f"<p>{words.format(label=label)}</p>"
     if not found.skipped:
         return f"<p>{text.COVERAGE_ALL.format(label=label, converted=found.converted)}</p>"
     kept = "".join(

@@ -164,7 +164,7 @@ def _tiles(scene: Scene, found: Verdict) -> str:
     names = {"baseline": baseline.label, "candidate": candidate.label}
     over = text.TILE_OVER.format(**names)
     emulated = "emulated" in (baseline.facts.how, candidate.facts.how)
-    why_not = text.RAN_EMULATED if emulated else text.NOT_YET
+    why_not = text.RAN_EMULATED if emulated else text.NOT_MEASURED
 
     def tile(name: str, value: str | None, under: str, whyless: str) -> str:
         known = value is not None
@@ -187,7 +187,7 @@ def _tiles(scene: Scene, found: Verdict) -> str:
             text.TILE_WEIGHTS,
             text.TILE_BITS_VALUE.format(bits=f"{bits:.2f}") if bits is not None else None,
             text.TILE_BITS.format(**names),
-            text.NOT_YET,
+            text.NOT_MEASURED,
         )
         + "</div>"
     )

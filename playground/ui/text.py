@@ -96,7 +96,6 @@ STEP_OF = "step {step} of {total}"
 ETA = "about {time} left"
 FINISHED_IN = "took {time}"
 ARMS_HEADING = "Progress of each precision"
-BEFORE_ANY_STEP = "No step yet"
 
 HOW_WORDS = {
     "native": "native",
@@ -112,7 +111,7 @@ HOW_EXPLAINED = {
 
 CHARTS = {
     "missing": "not measured",
-    "no_points": "no points yet",
+    "no_points": "no points",
     "legend": "Precisions shown",
     "toggle": "Show or hide this precision",
     "log": "Log scale",
@@ -125,10 +124,21 @@ CHARTS = {
     "keys": "Arrow keys read values, plus and minus zoom, Escape shows everything.",
     "marks": {"not finite": "not a finite number", "skipped update": "update skipped (overflow)"},
 }
+# Title, unit, and what stands in an empty chart: while there may be something to come, and after.
 PANELS = {
-    "loss": ("Loss", "nats per token", "No loss yet"),
-    "tokens_per_s": ("Throughput", "tokens/s", "No throughput yet"),
-    "memory_mib": ("Memory in use", "MiB", "No memory reading yet"),
+    "loss": ("Loss", "nats per token", "No loss yet", "No loss was measured"),
+    "tokens_per_s": (
+        "Throughput",
+        "tokens/s",
+        "No throughput yet",
+        "No throughput was measured",
+    ),
+    "memory_mib": (
+        "Memory in use",
+        "MiB",
+        "No memory reading yet",
+        "No memory was measured",
+    ),
 }
 EMULATED_NOTE = "emulated: not a speed claim"
 EMULATED_MEMORY_NOTE = "emulated: not a claim about memory in use"
@@ -148,7 +158,7 @@ TILE_BITS_VALUE = "{bits} bits"
 NO_FINAL_LOSSES = "no two final losses"
 NOT_COMPARED = "not compared"
 RAN_EMULATED = "ran emulated"
-NOT_YET = "not yet known"
+NOT_MEASURED = "not measured"
 EM_DASH = "–"
 
 DETAILS = "Details and proof of fairness"
@@ -195,6 +205,7 @@ ONE_ARM = "one precision only"
 COVERAGE_SOME = "{label}: {converted} Linear layers converted; kept as they were:"
 COVERAGE_ALL = "{label}: all {converted} Linear layers converted; none was kept as it was."
 COVERAGE_UNKNOWN = "{label}: known once the model is loaded."
+COVERAGE_NEVER = "{label}: not known, for it ended before its model was loaded."
 
 # History.
 HISTORY_HEADING = "Earlier comparisons"

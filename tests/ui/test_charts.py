@@ -141,6 +141,18 @@ def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
     assert 'aria-valuenow="30"' in shown
 
 
+def test_what_ended_promises_nothing(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    waiting = look(store, group.id, Seen())
+    store.request_stop(*group.run_ids)
+    stopped = look(store, group.id, Seen())
+    for scene, says in ((waiting, True), (stopped, False)):
+        sent = charts.payload(group.id, scene.records)
+        shown = panels.outcome(scene) + details.coverage(scene.records) + json.dumps(sent)
+        assert (" yet" in shown or "once" in shown) == says
+
+
 def test_whatever_a_run_says_is_text(tmp_path) -> None:
     store = RunStore(tmp_path)
     evil = "<img src=x onerror=alert(1)>"
