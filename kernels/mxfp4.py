@@ -100,11 +100,15 @@ def _round_blocks(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         )
     # An fp32's exponent bits are floor(log2) + 127 already; those of zeros and subnormals are 0.
     byte = ((amax.contiguous().view(torch.int32) >> 23) - _E2M1_EXPONENT).clamp_(0, 2 * E8M0_BIAS)
-    byte = byte.to(torch.uint8)
-    y = blocks * torch.exp2(E8M0_BIAS - byte.to(torch.float32)).unsqueeze(-1)
-    return round_e2m1(y.view(x.shape)), byte
+    y = blocks * _power_of_two(2 * E8M0_BIAS - byte).unsqueeze(-1)
+    return round_e2m1(y.view(x.shape)), byte.to(torch.uint8)
 
 
 def _scaled(values: torch.Tensor, byte: torch.Tensor) -> torch.Tensor:
-    scale = torch.exp2(byte.to(torch.float32) - E8M0_BIAS).unsqueeze(-1)
+    scale = _power_of_two(byte.to(torch.int32)).unsqueeze(-1)
     return (values.view(*byte.shape, MX_BLOCK) * scale).view(values.shape)
+
+
+def _power_of_two(byte: torch.Tensor) -> torch.Tensor:
+    """2^(byte - 127) of int32 bytes, by its bits: exact on every device. 0 is fp32's subnormal."""
+    return torch.where(byte == 0, 1 << 22, byte << 23).view(torch.float32)

@@ -48,7 +48,7 @@ def tensor_scale_of(
         )
     if given is not None:
         return given_scale(given, x.device)
-    scale = amax / (scale_bound(scale_rule) * E2M1_MAX)
+    scale = divide(amax, scale_bound(scale_rule) * E2M1_MAX)
     return torch.where(scale > 0, scale, torch.ones_like(scale))
 
 
@@ -86,14 +86,19 @@ def block_scales_of(
     """
     encode = tensor_scale.reciprocal().clamp_(max=FLT_MAX)
     amax = _block_amax(x, scaling)
-    scales = round_e4m3(amax * (encode / E2M1_MAX))
+    scales = round_e4m3(amax * divide(encode, E2M1_MAX))
     if scale_rule == "amax":
         return scales
     if scale_rule == "four_over_six":
-        others = iter([round_e4m3(amax * (encode / 4.0))])
+        others = iter([round_e4m3(amax * divide(encode, 4.0))])
     else:
         others = _neighbours(scales)
     return _least_error(x, x * encode, tensor_scale, scaling, scales, others)
+
+
+def divide(x: torch.Tensor, divisor: float) -> torch.Tensor:
+    """x / divisor, rounded once. With a Python number torch multiplies by 1 / divisor on a GPU."""
+    return x / torch.full((), divisor, dtype=x.dtype, device=x.device)
 
 
 def divide_by_scales(
