@@ -9,6 +9,7 @@ from playground.compare import RunRecord, verdict
 from playground.compare.verdict import Verdict
 from playground.config import PRECISIONS
 from playground.events import Step
+from playground.store import Run
 from playground.ui import figures, text
 from playground.ui.watch import Arm, Scene
 
@@ -123,8 +124,7 @@ def _doing(arm: Arm) -> str:
     if run.status == "queued":
         return text.WAITING_FOR_TURN
     if run.over:
-        took = (run.ended_at or 0) - (run.started_at or run.ended_at or 0)
-        return text.FINISHED_IN.format(time=figures.duration(took)) if run.started_at else ""
+        return _ended(run)
     if run.stop_requested:
         return text.STOP_ASKED
     if run.stage is None:
@@ -134,6 +134,18 @@ def _doing(arm: Arm) -> str:
     if left is not None:
         words.append(text.ETA.format(time=figures.duration(left)))
     return ", ".join(w for w in words if w)
+
+
+def _ended(run: Run) -> str:
+    """How long it ran and, where it did not finish, what it was doing."""
+    if run.started_at is None or run.ended_at is None:
+        return ""
+    took = figures.duration(run.ended_at - run.started_at)
+    if run.status == "finished":
+        return text.FINISHED_IN.format(time=took)
+    if run.stage is None:
+        return text.ENDED_AFTER.format(time=took)
+    return text.ENDED_WHILE.format(time=took, stage=run.stage.name)
 
 
 def remaining_s(steps: list[Step] | tuple[Step, ...], total: int) -> float | None:

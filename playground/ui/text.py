@@ -93,8 +93,11 @@ WAITING_FOR_TURN = "waits for its turn"
 STARTING = "starting"
 STOP_ASKED = "stopping after this step"
 STEP_OF = "step {step} of {total}"
-ETA = "about {time} left"
+ETA = "about {time} left of its steps"
+ETA_ALL = "About {time} left for all {count} together."
 FINISHED_IN = "took {time}"
+ENDED_AFTER = "after {time}"
+ENDED_WHILE = "after {time}, while {stage}"
 ARMS_HEADING = "Progress of each precision"
 
 HOW_WORDS = {

@@ -141,6 +141,16 @@ def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
     assert 'aria-valuenow="30"' in shown
 
 
+def test_a_run_that_failed_early_says_when_and_at_what(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    run = store.claim_next("1:1")
+    store.append(run.id, Stage(name="loading", detail="model tiny"))
+    store.settle(run.id, "failed", "There is no model.", owner="1:1")
+    shown = panels.progress(look(store, group.id, Seen()))
+    assert "after 0 s, while loading" in shown and "took" not in shown
+
+
 def test_what_ended_promises_nothing(tmp_path) -> None:
     store = RunStore(tmp_path)
     group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
