@@ -18,6 +18,7 @@ import webbrowser
 from pathlib import Path
 
 from playground import hardware
+from playground.commands import DEFAULT_HOME, command
 from playground.config import SettingsError, private
 from playground.launcher import Launcher
 from playground.presets import Preset, load_preset
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     default = os.environ.get
     parser = argparse.ArgumentParser(description=text.TAGLINE)
-    parser.add_argument("--home", default=default("PLAYGROUND_HOME", "~/.fp4-playground"))
+    parser.add_argument("--home", default=default("PLAYGROUND_HOME", str(DEFAULT_HOME)))
     parser.add_argument("--host", default=default("PLAYGROUND_HOST", "127.0.0.1"))
     parser.add_argument("--port", default=default("PLAYGROUND_PORT", "7860"))
     parser.add_argument("--start", metavar="PRESET", help=text.START_HELP)
@@ -133,7 +134,8 @@ def farewell(store: RunStore) -> str:
     if not running:
         return text.GOODBYE
     group = store.get_group(running[0].group_id)
-    said = [text.GOODBYE, text.STILL_RUNNING.format(title=group.title, group=group.id)]
+    stop = command("stop", group.id, home=store.home)
+    said = [text.GOODBYE, text.STILL_RUNNING.format(title=group.title, stop=stop)]
     if len(group.runs) > 1:
         said.append(text.WAITING_WILL_END)
     return "\n".join(said)

@@ -22,6 +22,7 @@ from rich.table import Column, Table
 from playground import doctor as checks
 from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
+from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
 from playground.config import PRECISIONS, SettingsError, private
 from playground.launcher import Launcher, interrupted
@@ -51,7 +52,6 @@ Home = Annotated[
 ]
 RunOrGroup = Annotated[str, typer.Argument(metavar="ID", help="A run or group, or its start.")]
 _STOPPED_WITHIN_S = 15
-DEFAULT_HOME = Path("~/.fp4-playground")
 
 
 @cli.command()
@@ -203,7 +203,10 @@ def _existing(home: Path) -> RunStore:
     A launcher looks at it first, so that a run whose process is gone does not read "running".
     """
     if not _has_runs(home):
-        raise SettingsError(f"Home folder '{home}' holds no runs; start one, or give --home.")
+        start = command("compare", "quick", home=home)
+        raise SettingsError(
+            f"Home folder '{home}' holds no runs; start one with `{start}`, or give another --home."
+        )
     store = RunStore(home)
     Launcher(store).close()
     return store

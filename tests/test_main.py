@@ -164,7 +164,10 @@ class TestBadInput:
             (["compare", "quick", "--set", "model=tinny"], "tinny"),
             (["compare", "quick", "--json", "/nowhere/x.json"], "'/nowhere/x.json' cannot be"),
             (["run", "quick", "--precision", "fp61"], "Precision 'fp61' is unknown"),
-            (["show", "g-1"], "holds no runs"),
+            (
+                ["show", "g-1"],
+                "holds no runs; start one with `.venv/bin/python -m playground compare",
+            ),
             (["stop", "g-1"], "holds no runs"),
             (["list", "--json", "/nowhere/x.json"], "cannot be written"),
         ],

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+from playground.commands import command
 from playground.config import RunConfig, SettingsError, private
 from playground.events import FINAL, Eval, Event, Facts, Message, Stage, Status, Step
 from playground.store.database import touch
@@ -67,20 +68,20 @@ class RunStore(Queue):
                         owner,
                     ),
                 )
-            return _read_group(db, _group_row(db, group_id))
+            return _read_group(db, self._group_row(db, group_id))
 
     def get_run(self, run_id: str) -> Run:
         """Raises SettingsError if there is no such run."""
         with self.reading() as db:
             row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
             if row is None:
-                raise _unknown(run_id)
+                raise self._unknown(run_id)
             return read_run(db, row)
 
     def get_group(self, group_id: str) -> Group:
         """The group and its runs as of one moment. Raises SettingsError if there is none."""
         with self.reading() as db:
-            return _read_group(db, _group_row(db, group_id))
+            return _read_group(db, self._group_row(db, group_id))
 
     def list_groups(self, limit: int = 50) -> list[Group]:
         """Newest first."""
@@ -108,7 +109,7 @@ class RunStore(Queue):
         if prefix in ids:
             ids = [prefix]
         if not ids or not prefix:
-            raise _unknown(prefix)
+            raise self._unknown(prefix)
         if len(ids) > 1:
             which = " or ".join(ids) if len(ids) == 2 else f"{ids[0]}, {ids[1]} or another"
             raise SettingsError(f"Id '{prefix}' could be {which}; give more of it.")
@@ -199,6 +200,16 @@ class RunStore(Queue):
             raise ValueError(f"run id {run_id!r} is no id of this store")
         return self.home / "runs" / run_id
 
+    def _group_row(self, db: sqlite3.Connection, group_id: str) -> sqlite3.Row:
+        row = db.execute("SELECT * FROM groups WHERE id = ?", (group_id,)).fetchone()
+        if row is None:
+            raise self._unknown(group_id)
+        return row
+
+    def _unknown(self, name: str) -> SettingsError:
+        known = command("list", home=self.home)
+        return SettingsError(f"Id '{name}' is unknown; `{known}` shows those there are.")
+
 
 def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
     if isinstance(event, Step):
@@ -245,13 +256,6 @@ def _stride(db: sqlite3.Connection, run_id: str, which: str, most: int) -> int:
     return stride
 
 
-def _group_row(db: sqlite3.Connection, group_id: str) -> sqlite3.Row:
-    row = db.execute("SELECT * FROM groups WHERE id = ?", (group_id,)).fetchone()
-    if row is None:
-        raise _unknown(group_id)
-    return row
-
-
 def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
     runs = db.execute("SELECT * FROM runs WHERE group_id = ? ORDER BY position", (row["id"],))
     return Group(
@@ -260,10 +264,4 @@ def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
         title=row["title"],
         created_at=row["created_at"],
         runs=tuple(read_run(db, run) for run in runs.fetchall()),
-    )
-
-
-def _unknown(name: str) -> SettingsError:
-    return SettingsError(
-        f"Id '{name}' is unknown; `python -m playground list` shows those there are."
     )

@@ -6,13 +6,13 @@ to be refused by name.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 import gradio as gr
 
+from playground import commands
 from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
 from playground.config import PRECISIONS, SECTIONS, RunConfig, SettingsError, field_of, setting_path
 from playground.presets import Preset, load_preset
@@ -123,14 +123,14 @@ def command(group: Group) -> str:
         preset = load_preset(FALLBACK_PRESET)
     config = group.runs[0].config
     precisions = [run.config.precision for run in group.runs]
-    words = [".venv/bin/python", "-m", "playground", "compare", preset.name]
+    words = ["compare", preset.name]
     for key in ("model", "dataset", *SETTINGS):
         value = setting(config, key)
         if value != setting(preset.config, key):
             words += ["--set", f"{key}={plain(typed(value)) or 'null'}"]
     if precisions != list(preset.precisions):
         words += ["--set", f"precisions={','.join(precisions)}"]
-    return shlex.join(words)
+    return commands.command(*words)
 
 
 # Widgets.

@@ -240,7 +240,6 @@ ALREADY_LIVE = "“{title}” is already running, so nothing was started; the pa
 PRESET_STARTED = "Started “{title}”."
 GOODBYE = "The page is closed."
 STILL_RUNNING = (
-    "“{title}” goes on without it. Open the page again to watch, or stop it with: "
-    "python -m playground stop {group}"
+    "“{title}” goes on without it. Open the page again to watch, or stop it with: {stop}"
 )
 WAITING_WILL_END = "What was still waiting in the queue does not start without the page."

@@ -245,7 +245,7 @@ class TestFind:
         with pytest.raises(SettingsError, match="could be .* or .*; give more of it"):
             store.find(group.run_ids[0][:-6])
         for ask in (store.get_run, store.get_group):
-            with pytest.raises(SettingsError, match="'x' is unknown"):
+            with pytest.raises(SettingsError, match="'x' is unknown; `.* list --home .*` shows"):
                 ask("x")
 
     def test_newest_group_first(self, store: RunStore) -> None:

@@ -107,7 +107,8 @@ def test_serve_start_and_end(run_app: App, tmp_path: Path) -> None:
     app.send_signal(signal.SIGTERM)
     assert app.wait(20) == 0
     said = app.log.read_text()
-    assert f"python -m playground stop {group.id}" in said and "Traceback" not in said
+    stop = f".venv/bin/python -m playground stop {group.id} --home {home}"
+    assert stop in said and "Traceback" not in said
     assert store.live()[0].status == "running", "the run goes on without the page"
 
     # Started again: the live run is found, and --start does not start another.
