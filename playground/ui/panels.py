@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html import escape
 from statistics import median
 
@@ -91,7 +92,14 @@ def progress(scene: Scene) -> str:
     if scene.group is None:
         return ""
     lines = "".join(_arm_line(arm) for arm in scene.arms)
-    return f'<div class="arms" role="list" aria-label="{text.ARMS_HEADING}">{lines}</div>'
+    left = (
+        remaining_of_all_s(scene.arms, time.time()) if scene.live and not scene.stopping else None
+    )
+    together = ""
+    if left is not None:
+        said = text.ETA_ALL.format(time=figures.duration(left), count=len(scene.arms))
+        together = f'<p class="together">{said}</p>'
+    return f'<div class="arms" role="list" aria-label="{text.ARMS_HEADING}">{lines}</div>{together}'
 
 
 def _arm_line(arm: Arm) -> str:
@@ -154,6 +162,28 @@ def remaining_s(steps: list[Step] | tuple[Step, ...], total: int) -> float | Non
     if not timed or steps[-1].step >= total:
         return None
     return (total - steps[-1].step) * median(s.step_ms for s in timed) / 1000
+
+
+def remaining_of_all_s(arms: list[Arm], now: float) -> float | None:
+    """Seconds until every arm has ended; None while nothing can be told, or if one arm is all.
+
+    An arm that waits is thought to take as long as those that have ended, or as the one that runs.
+    """
+    running = next((a for a in arms if a.run.status == "running" and a.run.started_at), None)
+    if running is None or len(arms) < 2:
+        return None
+    took = [
+        a.run.ended_at - a.run.started_at
+        for a in arms
+        if a.run.status == "finished" and a.run.started_at and a.run.ended_at
+    ]
+    spent = now - running.run.started_at
+    left = remaining_s(running.record.steps, running.run.config.training.max_steps)
+    if not took and left is None:
+        return None
+    whole = median(took) if took else spent + left
+    waiting = sum(a.run.status == "queued" for a in arms)
+    return max(whole - spent, left or 0.0) + waiting * whole
 
 
 def outcome(scene: Scene) -> str:

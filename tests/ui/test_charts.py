@@ -139,6 +139,21 @@ def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
     shown = panels.progress(look(store, group.id, Seen()))
     assert "about 6 s left" in shown  # 30 steps of 200 ms
     assert 'aria-valuenow="30"' in shown
+    assert "left for all 2 together" in shown
+
+
+def test_the_time_left_is_that_of_the_whole_comparison(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    preset = load_preset("quick", {"precisions": "fp32,fp16,nvfp4"})
+    group = store.create_group("quick", "t", preset.configs, "1:1")
+    arms = look(store, group.id, Seen()).arms
+    assert panels.remaining_of_all_s(arms, now=0.0) is None
+    ended = replace(arms[0].run, status="finished", started_at=100.0, ended_at=150.0)
+    going = replace(arms[1].run, status="running", started_at=150.0)
+    arms = [replace(a, run=run) for a, run in zip(arms, (ended, going, arms[2].run), strict=True)]
+    assert panels.remaining_of_all_s(arms, now=160.0) == 40 + 50
+    one = replace(arms[1], record=replace(arms[1].record, steps=[step(n) for n in range(1, 31)]))
+    assert panels.remaining_of_all_s([one, arms[2]], now=160.0) == 6 + 16
 
 
 def test_a_run_that_failed_early_says_when_and_at_what(tmp_path) -> None:
