@@ -17,6 +17,7 @@ from playground.launcher import Launcher
 from playground.presets import Preset
 from playground.store import Group, RunStore
 from playground.ui import charts, details, form, panels, text
+from playground.ui.log import log
 from playground.ui.watch import Scene, Seen, look
 
 TICK_S = 1.0
@@ -86,7 +87,7 @@ def updates(scene: Scene | None) -> list[Any]:
         panels.outcome(scene),
         details.table(scene.records, over),
         details.coverage(scene.records),
-        panels.log(scene),
+        log(scene),
         form.command(group) if group else "",
     ]
 
@@ -109,7 +110,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         return [_based(preset), preset.name, *form.values(preset).values(), ""]
 
     def show(seen: Seen) -> list[Any]:
-        return updates(look(store, seen.group_id, seen))
+        return updates(look(store, seen.group_id, seen, launcher.log_tail))
 
     def on_open(request: gr.Request) -> list[Any]:
         return show(Seen(request.query_params.get("group") or None))
@@ -183,7 +184,7 @@ def _results(store: RunStore) -> Page:
         with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
             coverage = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
-            log = gr.HTML("", apply_default_css=False)
+            said = gr.HTML("", apply_default_css=False)
         with gr.Column(elem_classes="sheet"):
             command = gr.Textbox(
                 label=text.COMMAND,
@@ -194,6 +195,6 @@ def _results(store: RunStore) -> Page:
                 elem_id="command",
             )
     return Page(
-        gr.State(Seen()), heading, stop, results, progress, drawn, outcome, table, coverage, log,
+        gr.State(Seen()), heading, stop, results, progress, drawn, outcome, table, coverage, said,
         command,
     )  # fmt: skip

@@ -239,14 +239,3 @@ def compared(records: list[RunRecord]) -> tuple[RunRecord, RunRecord]:
     """The two arms behind the verdict's numbers: the first, and the one with the fewest bits."""
     baseline, *others = records
     return baseline, min(others, key=lambda r: PRECISIONS[r.config.precision].storage_bits)
-
-
-def log(scene: Scene) -> str:
-    """What the runs said, oldest first, each line with the arm that said it."""
-    lines = [
-        f'<li class="is-{m.level}"><b>{PRECISIONS[a.run.precision].label}</b> '
-        f"<span>{escape(m.text)}</span></li>"
-        for a in scene.arms
-        for m in a.messages
-    ]
-    return f'<ol class="log">{"".join(lines)}</ol>' if lines else f"<p>{text.LOG_EMPTY}</p>"

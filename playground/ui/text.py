@@ -167,7 +167,12 @@ EM_DASH = "–"
 DETAILS = "Details and proof of fairness"
 COVERAGE = "What was converted, layer by layer"
 LOG = "Log"
-LOG_EMPTY = "Nothing has been logged."
+LOG_EMPTY = "Nothing yet: what a run says and prints is shown here."
+LOG_STARTED = "started at {time}"
+LOG_HELD_OUT = "held-out loss {loss} {when}, after step {step}"
+LOG_EXACT = "{said}; {share} of {count} answers right to the letter"
+LOG_STEPS = "step {step} of {total}, loss {loss}"
+LOG_PRINTED = "{label} printed at last:"
 COMMAND = "The same in a terminal"
 COMMAND_INFO = "Run it from the project's folder."
 
@@ -187,7 +192,7 @@ ROWS = {
     "peak": "Peak memory",
     "parameters": "Trained parameters",
     "converted": "Linear layers converted",
-    "rows": "Rows used",
+    "rows": "Rows",
     "skipped": "Skipped updates",
     "batches": "Batches (hash)",
     "adapter": "Adapter start (hash)",
@@ -195,7 +200,8 @@ ROWS = {
 EMULATED_FIGURE = "ran emulated: no claim"
 MEDIAN_OF = "median of {count}, {warmup} warm-up steps left out"
 CONVERTED_OF = "{converted} of {total}, {share} of their weights"
-ROWS_USED = "{train} to train, {eval} held out"
+ROWS_USED = "{seen} trained on"
+ROWS_THERE = "of {train} to train on; {eval} held out"
 SAME_BATCHES = "same batches"
 SAME_ADAPTER = "same adapter start"
 ONLY_PRECISION = "only the precision differs"
@@ -217,11 +223,10 @@ HISTORY_EMPTY = "Nothing here yet: what you start on Compare is kept and listed 
 HISTORY_COLUMNS = (
     "Started",
     "Comparison",
-    "Model and data",
+    "Model, data and steps",
     "Precisions",
     "Held-out loss difference",
 )
-HISTORY_OPEN = "Open {title}"
 HISTORY_CAPPED = "The newest {count} are shown."
 
 # App.py.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from playground.compare import RunRecord
@@ -30,6 +31,7 @@ class Arm:
     run: Run
     record: RunRecord  # its steps thinned to what a chart can use
     messages: list[Message]
+    printed: str  # the end of what its process printed
 
     @property
     def last_step(self) -> Step | None:
@@ -65,12 +67,18 @@ def first_choice(store: RunStore) -> str | None:
     return newest[0].id if newest else None
 
 
-def look(store: RunStore, group_id: str | None, seen: Seen) -> Scene | None:
+def look(
+    store: RunStore,
+    group_id: str | None,
+    seen: Seen,
+    log_tail: Callable[[str], str] = lambda run_id: "",
+) -> Scene | None:
     """The scene, or None if the page already shows it.
 
     Args:
         group_id: the comparison this page is about; None takes the first choice.
         seen: what the page showed last; ``Seen()`` always gets a scene.
+        log_tail: the end of what a run's process printed, by run id.
     """
     wanted = group_id or first_choice(store)
     other = _other_live(store, wanted)
@@ -84,7 +92,7 @@ def look(store: RunStore, group_id: str | None, seen: Seen) -> Scene | None:
         group = store.get_group(wanted)
     except SettingsError:
         return Scene(now, None, [], [], problem=text.UNKNOWN_GROUP.format(group=wanted))
-    arms = [_arm(store, run) for run in group.runs]
+    arms = [_arm(store, run, log_tail) for run in group.runs]
     records = _whole(store, arms) if group.over else [a.record for a in arms]
     return Scene(now, group, arms, records, store.get_group(other) if other else None)
 
@@ -94,13 +102,14 @@ def _other_live(store: RunStore, shown: str | None) -> str | None:
     return next((r.group_id for r in others if r.status == "running"), None)
 
 
-def _arm(store: RunStore, run: Run) -> Arm:
+def _arm(store: RunStore, run: Run, log_tail: Callable[[str], str]) -> Arm:
     return Arm(
         run=run,
         record=RunRecord.of(
             run, store.steps(run.id, max_points=charts.MAX_POINTS), store.evals(run.id)
         ),
         messages=store.messages(run.id, limit=60),
+        printed="" if run.started_at is None else log_tail(run.id),
     )
 
 
