@@ -78,9 +78,13 @@ def _rows(r: RunRecord) -> str:
     rows = r.facts.rows or {}
     if "train" not in rows or "eval" not in rows:
         return text.EM_DASH
-    return text.ROWS_USED.format(
+    there = text.ROWS_THERE.format(
         train=figures.count(rows["train"]), eval=figures.count(rows["eval"])
     )
+    # A row is drawn again once all were: so many rows were trained on, not so many different ones.
+    training, steps = r.config.training, r.steps[-1].step if r.steps else 0
+    seen = steps * training.micro_batch_size * training.grad_accum_steps
+    return f"{text.ROWS_USED.format(seen=figures.count(seen))}<em>{there}</em>"
 
 
 def _exact(r: RunRecord) -> str:

@@ -31,13 +31,14 @@ def table(store: RunStore) -> str:
 
 def _row(store: RunStore, group: Group) -> str:
     config = group.runs[0].config
+    steps = text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps))
     # An ordinary link: the keyboard, a new tab and a bookmark all work.
     link = f'<a href="?group={escape(group.id)}">{escape(group.title)}</a>'
     arms = "".join(_arm(run) for run in group.runs)
     return (
         f'<tr><td class="when">{figures.moment(group.created_at)}</td>'
         f'<td>{link}<span class="id">{escape(group.preset)} · {escape(group.id)}</span></td>'
-        f"<td>{escape(config.model)}<br>{escape(config.dataset)}</td>"
+        f"<td>{escape(config.model)}<br>{escape(config.dataset)}<br>{escape(steps)}</td>"
         f'<td>{arms}</td><td class="delta">{_delta(store, group)}</td></tr>'
     )
 

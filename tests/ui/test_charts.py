@@ -14,6 +14,7 @@ from playground.presets import load_preset
 from playground.store import RunStore
 from playground.ui import charts, details, figures, history, panels, text
 from playground.ui.build import here
+from playground.ui.log import log
 from playground.ui.watch import Seen, first_choice, look
 from tests.compare.arms import EMULATED, NATIVE, arm, step
 
@@ -166,6 +167,20 @@ def test_a_run_that_failed_early_says_when_and_at_what(tmp_path) -> None:
     assert "after 0 s, while loading" in shown and "took" not in shown
 
 
+def test_the_log_tells_how_a_run_went_and_what_it_printed(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    assert text.LOG_EMPTY in log(look(store, group.id, Seen()))
+    run = store.claim_next("1:1")
+    store.append(run.id, Eval(step=0, when="before", loss=4.2, tokens=9), step(1, 4.0))
+    store.append(run.id, Eval(step=1, when="after", loss=3.5, tokens=9, exact_match=0.5))
+    store.settle(run.id, "failed", "No room.", owner="1:1")
+    shown = log(look(store, group.id, Seen(), {run.id: "Traceback" + "x" * 9000}.get))
+    said = ["started at", "4.200 before training", "step 1 of 60", "3.500 after", "failed: No room"]
+    assert [shown.index(words) for words in said] == sorted(shown.index(words) for words in said)
+    assert "50.0 % of" in shown and "printed at last" in shown and len(shown) < 6000
+
+
 def test_what_ended_promises_nothing(tmp_path) -> None:
     store = RunStore(tmp_path)
     group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
@@ -186,8 +201,8 @@ def test_whatever_a_run_says_is_text(tmp_path) -> None:
     store.append(run.id, Stage(name=evil, detail=evil), Message(level="error", text=evil))
     store.append(run.id, Eval(step=0, when="before", loss=1.0, tokens=1))
     store.settle(run.id, "failed", evil, owner="1:1")
-    scene = look(store, group.id, Seen())
-    parts = [panels.heading(scene), panels.progress(scene), panels.log(scene)]
+    scene = look(store, group.id, Seen(), lambda run_id: evil)
+    parts = [panels.heading(scene), panels.progress(scene), log(scene)]
     parts += [panels.outcome(scene), details.table(scene.records, True), history.table(store)]
     for part in parts:
         assert "<img" not in part
@@ -211,6 +226,19 @@ def test_the_verdict_panel_gives_the_numbers_of_arms_that_ran_for_real() -> None
     table = details.table(ARMS, True)
     assert "native" in table and "0.5000" in table and "500.0" in table
     assert table.count("is-yes") == 3
+
+
+def test_rows_trained_on_are_told_from_rows_there_are() -> None:
+    few = arm("fp16", steps=[step(n) for n in range(1, 5)], rows={"train": 3000, "eval": 128})
+    assert few.config.training.micro_batch_size == 4
+    shown = details.CELLS["rows"](few)
+    assert "16 trained on" in shown and "of 3,000 to train on; 128 held out" in shown
+
+
+def test_history_tells_steps(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    store.create_group("quick", "t", load_preset("quick", {"max_steps": "7"}).configs, "1:1")
+    assert "7 steps of each" in history.table(store)
 
 
 def test_unfair_arms_are_told_apart() -> None:
