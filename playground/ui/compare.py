@@ -119,7 +119,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         try:
             group, new = start(store, launcher, base, dict(zip(form.KEYS, answers, strict=True)))
         except SettingsError as error:
-            return [panels.notice(str(error)), *updates(None)]
+            return [panels.notice(text.labelled(str(error))), *updates(None)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 

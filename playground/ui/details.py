@@ -175,10 +175,13 @@ def _coverage(r: RunRecord) -> str:
     if found is None:
         words = text.COVERAGE_NEVER if r.status in FINAL else text.COVERAGE_UNKNOWN
         return f"<p>{words.format(label=label)}</p>"
+    info = PRECISIONS[r.config.precision]
+    formats = text.COVERAGE_FORMATS.format(weights=info.weights, activations=info.activations)
+    facts = {"label": label, "converted": found.converted, "formats": formats}
     if not found.skipped:
-        return f"<p>{text.COVERAGE_ALL.format(label=label, converted=found.converted)}</p>"
+        return f"<p>{text.COVERAGE_ALL.format(**facts)}</p>"
     kept = "".join(
         f"<li><code>{escape(s.name)}</code> {escape(s.reason)}</li>" for s in found.skipped
     )
-    said = text.COVERAGE_SOME.format(label=label, converted=found.converted)
+    said = text.COVERAGE_SOME.format(**facts)
     return f'<p>{said}</p><ul class="kept">{kept}</ul>'

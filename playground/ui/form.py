@@ -6,7 +6,7 @@ to be refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
@@ -96,20 +96,31 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
         SettingsError: one sentence for each thing that is wrong: value, reason, remedy.
     """
     shown = values(load_preset(base))
-    if not filled["precisions"]:
-        raise SettingsError(text.NO_PRECISION)
     changed = {
         key: plain(filled[key])
         for key in ("model", "dataset", *SETTINGS)
         if plain(filled[key]) != plain(shown[key])
     }
-    if set(filled["precisions"]) != set(shown["precisions"]):
+    wrong = [] if filled["precisions"] else [text.NO_PRECISION]
+    if filled["precisions"] and set(filled["precisions"]) != set(shown["precisions"]):
         # Ticked in any order; the widest format first is the yardstick of the verdict.
         changed["precisions"] = ",".join(p for p in PRECISIONS if p in filled["precisions"])
-    preset = load_preset(base, changed)
-    resolve_model(preset.config.model)
-    resolve_dataset(preset.config.dataset)
+    preset = _tried(wrong, load_preset, base, changed)
+    for key, resolve in (("model", resolve_model), ("dataset", resolve_dataset)):
+        if plain(filled[key]):  # an empty one has been refused already
+            _tried(wrong, resolve, plain(filled[key]))
+    if preset is None or wrong:
+        raise SettingsError(" ".join(wrong))
     return preset
+
+
+def _tried(wrong: list[str], check: Callable[..., Any], *values: Any) -> Any:
+    """What ``check`` returns, or None and one more thing that is wrong."""
+    try:
+        return check(*values)
+    except SettingsError as error:
+        wrong.append(str(error))
+        return None
 
 
 # The same in a terminal.
@@ -130,6 +141,9 @@ def command(group: Group) -> str:
             words += ["--set", f"{key}={plain(typed(value)) or 'null'}"]
     if precisions != list(preset.precisions):
         words += ["--set", f"precisions={','.join(precisions)}"]
+    overrides = dict(word.split("=", 1) for word in words if "=" in word)
+    if group.title != load_preset(preset.name, overrides).title:
+        words += ["--title", group.title]
     return commands.command(*words)
 
 

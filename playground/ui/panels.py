@@ -111,7 +111,7 @@ def _arm_line(arm: Arm) -> str:
     width = f"{min(max(part, 0), 1):.1%}"
     name = PRECISIONS[run.precision].label
     label = f"{name}: {text.STEP_OF.format(step=done, total=total)}"
-    error = f'<p class="arm-error">{escape(run.error)}</p>' if run.error else ""
+    error = f'<p class="arm-error">{escape(text.labelled(run.error))}</p>' if run.error else ""
     return (
         f'<div class="arm-line arm-{escape(run.precision)} is-{run.status}" role="listitem">'
         f'<div class="arm-name">{swatch(run.precision)}<b>{name}</b>{badge(run.facts.how)}</div>'
@@ -194,7 +194,7 @@ def outcome(scene: Scene) -> str:
     kind = "live" if scene.live else "done"
     return (
         f'<section class="verdict is-{kind}" aria-label="{text.VERDICT}"><h3>{text.VERDICT}</h3>'
-        f'<p class="verdict-text" aria-live="polite">{escape(found.text)}</p>'
+        f'<p class="verdict-text" aria-live="polite">{escape(text.labelled(found.text))}</p>'
         f"{_tiles(scene, found)}</section>"
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TITLE = "FP4 Playground"
 TAGLINE = "What does 4-bit training cost, and what does it buy? Train it twice and see."
 EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
@@ -67,6 +69,14 @@ SETTING_INFO = {
     "max_seq_len": "In tokens; the rest is cut",
 }
 """Short words where two settings stand side by side; the others say what config.py says."""
+
+_KEY = re.compile(rf"\b({'|'.join(key for key in SETTING_LABELS if '_' in key)})\b(?!=)")
+
+
+def labelled(sentence: str) -> str:
+    """A sentence about settings (``max_steps``) with the labels that the form gives them."""
+    return _KEY.sub(lambda found: f"“{SETTING_LABELS[found[0]]}”", sentence)
+
 
 # Watching it.
 EMPTY_TITLE = "Nothing has run yet"
@@ -211,8 +221,9 @@ FAIR_UNKNOWN = "known when both have finished"
 FAIR_NOT_RECORDED = "not known: not every run finished"
 OTHER_DIFFERENCES = "differs: {names}"
 ONE_ARM = "one precision only"
-COVERAGE_SOME = "{label}: {converted} Linear layers converted; kept as they were:"
-COVERAGE_ALL = "{label}: all {converted} Linear layers converted; none was kept as it was."
+COVERAGE_SOME = "{label}: {converted} Linear layers {formats}; kept as they were:"
+COVERAGE_ALL = "{label}: all {converted} Linear layers {formats}; none was kept as it was."
+COVERAGE_FORMATS = "have weights in {weights} and take activations in {activations}"
 COVERAGE_UNKNOWN = "{label}: known once the model is loaded."
 COVERAGE_NEVER = "{label}: not known, for it ended before its model was loaded."
 

@@ -75,14 +75,33 @@ def test_wrong_input_is_refused_by_name(key: str, value, said: str) -> None:
     assert said.lower() in str(error.value).lower()
 
 
+def test_everything_that_is_wrong_is_named_at_once() -> None:
+    wrong = filled(precisions=[], model="tinny", dataset="", max_steps="-1", grad_accum_steps="x")
+    with pytest.raises(SettingsError) as error:
+        form.read("quick", wrong)
+    said = text.labelled(str(error.value))
+    for words in ("Precisions is empty", "tinny", "Dataset is", "“Steps”", "“Passes per step”"):
+        assert words in said
+    with pytest.raises(SettingsError) as error:
+        form.read("quick", filled(model="tinny", dataset="sentence-to-json"))
+    assert "'tiny'" in str(error.value) and "'sentences-to-json'" in str(error.value)
+
+
+def test_a_sentence_uses_the_labels_of_the_form() -> None:
+    said = text.labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
+    assert said == "Lower “Rows per pass” (now 4) or “Longest row”; title is max_steps=4."
+    assert text.labelled("A seed of the schedule.") == "A seed of the schedule."
+
+
 def test_the_command_starts_the_same_comparison(tmp_path) -> None:
     asked = filled(max_steps="7", precisions=["fp32", "nvfp4"], train_rows="40", seed="3")
     preset = form.read("quick", asked)
     group = RunStore(tmp_path).create_group(preset.name, "a title", preset.configs, "1:1")
     words = shlex.split(form.command(group))
     assert words[:5] == [".venv/bin/python", "-m", "playground", "compare", "quick"]
-    overrides = dict(word.split("=", 1) for word in words[6::2])
-    assert set(words[5::2]) == {"--set"}
+    assert words[-2:] == ["--title", "a title"]
+    overrides = dict(word.split("=", 1) for word in words[6:-2:2])
+    assert set(words[5:-2:2]) == {"--set"}
     assert overrides == {
         "max_steps": "7", "precisions": "fp32,nvfp4", "train_rows": "40", "seed": "3",
     }  # fmt: skip
@@ -90,9 +109,15 @@ def test_the_command_starts_the_same_comparison(tmp_path) -> None:
     assert (again.config, again.precisions) == (preset.config, preset.precisions)
 
 
+def test_a_title_that_was_not_typed_is_not_in_the_command(tmp_path) -> None:
+    preset = form.read("quick", filled(max_steps="7"))
+    group = RunStore(tmp_path).create_group(preset.name, preset.title, preset.configs, "1:1")
+    assert "--title" not in form.command(group)
+
+
 def test_the_command_of_a_preset_that_is_gone_says_everything(tmp_path) -> None:
     other = load_preset("smollm2", {"dataset": "my data; rm -rf.jsonl"})
     group = RunStore(tmp_path).create_group("gone", "t", other.configs, "1:1")
     words = shlex.split(form.command(group))
     assert words[4] == "quick"
-    assert load_preset("quick", dict(w.split("=", 1) for w in words[6::2])).config == other.config
+    assert load_preset("quick", dict(w.split("=", 1) for w in words[6:-2:2])).config == other.config
