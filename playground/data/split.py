@@ -1,4 +1,4 @@
-"""Rows for training and rows held out: never the same row in both."""
+"""Rows for training and rows held out: nothing that is learned is also asked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, SettingsError
+from playground.data.formats import RowFormat, Sample, recognise, samples
 from playground.data.rows import Row, read_hub_rows, read_rows
 
 HELD_OUT_SHARE = 0.1
@@ -16,10 +17,13 @@ HELD_OUT_SHARE = 0.1
 
 
 class Split(NamedTuple):
-    """Training rows, held-out rows, and how many were read and left out as duplicates."""
+    """Training rows and held-out rows, understood.
 
-    train: list[Row]
-    eval: list[Row]
+    counts: ``read``, and of these the ``duplicates`` and those with ``no_answer``, left out.
+    """
+
+    train: list[Sample]
+    eval: list[Sample]
     counts: dict[str, int]
 
 
@@ -28,34 +32,40 @@ def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
 
     A dataset with an evaluation file is taken as it is, less what its evaluation shares with its
     training rows. Any other is shuffled by the seed and split; copies of a row stay on one side.
+    Rows are copies when they say the same, whatever else their columns hold.
 
     Raises:
-        SettingsError: it cannot be read, or too few rows are left to hold one out.
+        SettingsError: it cannot be read or understood, or too few rows are left to hold one out.
     """
     limit, eval_limit = config.data.train_rows, config.data.eval_rows
+    rows = _all_rows(entry)
+    row_format = recognise(rows)  # before anything is left out: a person looks at the first row
     if entry.eval_path is not None:
-        train = read_rows(entry.train_path, limit=limit)
-        held_out = read_rows(entry.eval_path)
-        seen = {_identity(row) for row in train}
-        evaluation = [row for row in held_out if _identity(row) not in seen]
+        rows, asked = rows[:limit], read_rows(entry.eval_path)
+        train, unanswered = _answered(rows, row_format, entry.id)
+        held_out, unasked = _answered(asked, row_format, entry.id)
+        seen = {_identity(sample) for sample in train}
+        evaluation = [sample for sample in held_out if _identity(sample) not in seen]
         if not evaluation:
             raise SettingsError(
                 f"Every evaluation row of dataset '{entry.id}' is also a training row; "
                 "give it held-out rows of its own."
             )
-        read, duplicates = len(train) + len(held_out), len(held_out) - len(evaluation)
+        read, no_answer = len(rows) + len(asked), unanswered + unasked
+        duplicates = len(held_out) - len(evaluation)
         evaluation = evaluation[:eval_limit]
     else:
-        rows = _all_rows(entry)
-        train, evaluation = hold_out(rows, eval_limit, config.training.seed, entry.id)
-        read, duplicates = len(rows), len(rows) - len(train) - len(evaluation)
+        answered, no_answer = _answered(rows, row_format, entry.id)
+        train, evaluation = hold_out(answered, eval_limit, config.training.seed, entry.id)
+        read, duplicates = len(rows), len(answered) - len(train) - len(evaluation)
         train = train[:limit]
-    return Split(train, evaluation, {"read": read, "duplicates": duplicates})
+    counts = {"read": read, "duplicates": duplicates, "no_answer": no_answer}
+    return Split(train, evaluation, counts)
 
 
 def hold_out(
-    rows: Sequence[Row], eval_rows: int, seed: int, name: str
-) -> tuple[list[Row], list[Row]]:
+    rows: Sequence[Sample], eval_rows: int, seed: int, name: str
+) -> tuple[list[Sample], list[Sample]]:
     """Splits distinct rows by the seed: training rows in their order, then held-out rows.
 
     Raises:
@@ -79,5 +89,16 @@ def _all_rows(entry: DatasetEntry) -> list[Row]:
     return read_hub_rows(entry.hub_id, "train")
 
 
-def _identity(row: Row) -> str:
-    return json.dumps(row, sort_keys=True, default=str)
+def _answered(rows: list[Row], row_format: RowFormat, name: str) -> tuple[list[Sample], int]:
+    found, without = samples(rows, row_format)
+    if not found:
+        columns = " + ".join(sorted(row_format.columns))
+        raise SettingsError(
+            f"None of {without} rows of dataset '{name}' ({rows[0].place} is the first) holds "
+            f"anything to learn; fill its columns {columns}."
+        )
+    return found, without
+
+
+def _identity(sample: Sample) -> str:
+    return json.dumps((sample.messages, sample.text))

@@ -86,8 +86,8 @@ def tokenise(
     for start in range(0, len(samples), CHUNK):
         check()
         layouts = [
-            _layout(sample, tokenizer, templated, learn_from, start + i)
-            for i, sample in enumerate(samples[start : start + CHUNK], start=1)
+            _layout(sample, tokenizer, templated, learn_from)
+            for sample in samples[start : start + CHUNK]
         ]
         for example in _encode(layouts, tokenizer, add_special_tokens=not templated):
             shortened = example._replace(
@@ -105,9 +105,7 @@ def tokenise(
     return Tokenised(examples, cut, len(samples) - len(examples))
 
 
-def _layout(
-    sample: Sample, tokenizer: Any, templated: bool, learn_from: str, number: int
-) -> _Layout:
+def _layout(sample: Sample, tokenizer: Any, templated: bool, learn_from: str) -> _Layout:
     if not sample.messages:
         return _Layout(sample.text, [(0, len(sample.text))], False, "", None)
     if sample.chat and not templated:
@@ -116,7 +114,7 @@ def _layout(
             "pick an instruction-tuned model, or rows of prompt and completion."
         )
     if templated:
-        layout = _templated(sample.messages, tokenizer, learn_from, number)
+        layout = _templated(sample, tokenizer, learn_from)
     else:
         question, answer = (message["content"] for message in sample.messages)
         text = question + answer
@@ -128,7 +126,8 @@ def _all(learn_from: str) -> bool:
     return learn_from == "everything"
 
 
-def _templated(turns: tuple[Message, ...], tokenizer: Any, learn_from: str, number: int) -> _Layout:
+def _templated(sample: Sample, tokenizer: Any, learn_from: str) -> _Layout:
+    turns = sample.messages
     learned, prompt, answer = [], "", None
     try:
         text = _render(tokenizer, turns)
@@ -145,13 +144,13 @@ def _templated(turns: tuple[Message, ...], tokenizer: Any, learn_from: str, numb
                 raise _Rewritten
     except _Rewritten:
         raise SettingsError(
-            f"Row {number}: this model's chat template rewrites earlier turns, so its replies "
+            f"{sample.place}: this model's chat template rewrites earlier turns, so its replies "
             "cannot be told apart; set learn_from to everything."
         ) from None
     except Exception as error:
         # A template may raise anything its author chose to.
         raise SettingsError(
-            f"Row {number}: this model's chat template refuses the conversation ({error}); "
+            f"{sample.place}: this model's chat template refuses the conversation ({error}); "
             "change its roles, or pick another model."
         ) from error
     marks = tuple(mark for mark in tokenizer.all_special_tokens if mark)

@@ -12,7 +12,7 @@ import torch
 from playground import hardware
 from playground.catalog import ModelEntry, resolve_dataset, resolve_model
 from playground.config import RunConfig
-from playground.data.formats import Sample, recognise, samples
+from playground.data.formats import Sample
 from playground.data.split import load_split
 from playground.data.tokenise import Example, Tokenised, tokenise
 from playground.events import Event, Facts, Message, Stage
@@ -64,8 +64,6 @@ def prepare(
     yield Stage(name="reading the data", detail=config.dataset)
     check()
     split = load_split(source, config)
-    row_format = recognise(split.train)
-    train, held_out = samples(split.train, row_format), samples(split.eval, row_format)
 
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
@@ -78,9 +76,9 @@ def prepare(
         text = f"{some(base.unused)} in the model's files have no place in its architecture"
         yield Message(level="warning", text=f"{text}. They were left out.")
 
-    yield Stage(name="tokenising", detail=f"{len(train) + len(held_out)} rows")
-    learned = _tokenised(train, "training", base, config, check)
-    asked = _tokenised(held_out, "held-out", base, config, check)
+    yield Stage(name="tokenising", detail=f"{len(split.train) + len(split.eval)} rows")
+    learned = _tokenised(split.train, "training", base, config, check)
+    asked = _tokenised(split.eval, "held-out", base, config, check)
     rows = _counts(learned, asked, split.counts)
 
     yield Stage(name="adding the adapter")
@@ -120,7 +118,7 @@ def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> di
         "train": len(learned.examples),
         "eval": len(held_out.examples),
         "cut": learned.cut + held_out.cut,
-        "dropped": learned.dropped + held_out.dropped,
+        "dropped": read["no_answer"] + learned.dropped + held_out.dropped,
         "kept": len(learned.examples) + len(held_out.examples),
     }
 
@@ -157,8 +155,12 @@ def _facts(
 
 
 def _warnings(rows: dict[str, int], longest: int) -> Iterator[Message]:
-    total = rows["kept"] + rows["dropped"]
-    if dropped := rows["dropped"]:
+    if unanswered := rows["no_answer"]:
+        text = f"{unanswered} of {rows['read']} rows read have no answer."
+        yield Message(level="warning", text=f"{text} They were left out.")
+    dropped = rows["dropped"] - unanswered
+    total = rows["kept"] + dropped
+    if dropped:
         text = f"{dropped} of {total} rows have nothing to learn from within {longest} tokens."
         yield Message(level="warning", text=f"{text} They were left out.")
     if cut := rows["cut"]:

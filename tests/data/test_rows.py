@@ -8,9 +8,17 @@ import datasets
 import pytest
 
 from playground.config import SettingsError
-from playground.data.rows import read_rows
+from playground.data.rows import Row, read_rows
 
 ROWS = [{"prompt": "two\nlines", "completion": "None"}, {"prompt": "ä, 日本", "completion": "NA"}]
+
+
+def cells(rows: list[Row]) -> list[dict]:
+    return [row.cells for row in rows]
+
+
+def places(rows: list[Row]) -> list[str]:
+    return [row.place for row in rows]
 
 
 def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
@@ -35,36 +43,96 @@ JSONL = (
     ],
 )
 def test_the_same_rows_from_every_kind_of_file(tmp_path: Path, name: str, text: str) -> None:
-    assert read_rows(write(tmp_path, name, text)) == ROWS
+    assert cells(read_rows(write(tmp_path, name, text))) == ROWS
 
 
 def test_parquet(tmp_path: Path) -> None:
     datasets.Dataset.from_list(ROWS).to_parquet(tmp_path / "a.parquet")
-    assert read_rows(tmp_path / "a.parquet") == ROWS
+    rows = read_rows(tmp_path / "a.parquet")
+    assert cells(rows) == ROWS
+    assert places(rows) == ["Row 1 of 'a.parquet'", "Row 2 of 'a.parquet'"]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
-    assert read_rows(write(tmp_path, "a.jsonl", JSONL, "utf-8-sig")) == ROWS
+    assert cells(read_rows(write(tmp_path, "a.jsonl", JSONL, "utf-8-sig"))) == ROWS
+    table = write(tmp_path, "a.csv", "prompt,completion\na,b\n", "utf-8-sig")
+    assert cells(read_rows(table)) == [{"prompt": "a", "completion": "b"}]
 
 
 def test_text_has_a_row_for_each_paragraph(tmp_path: Path) -> None:
     path = write(tmp_path, "a.txt", "one\nstill one\n\n\n\ntwo\n")
-    assert read_rows(path) == [{"text": "one\nstill one"}, {"text": "two"}]
+    assert read_rows(path) == [
+        Row({"text": "one\nstill one"}, "Line 1 of 'a.txt'"),
+        Row({"text": "two"}, "Line 6 of 'a.txt'"),
+    ]
 
 
 def test_only_the_first_rows(tmp_path: Path) -> None:
-    assert read_rows(write(tmp_path, "a.jsonl", JSONL), limit=1) == ROWS[:1]
+    assert read_rows(write(tmp_path, "a.jsonl", JSONL), limit=1)[0].cells == ROWS[0]
+
+
+def test_a_row_knows_the_line_that_a_person_sees(tmp_path: Path) -> None:
+    lines = read_rows(write(tmp_path, "a.jsonl", JSONL))
+    assert places(lines) == ["Line 1 of 'a.jsonl'", "Line 3 of 'a.jsonl'"]
+    table = 'prompt,completion\n"two\nlines",None\n\n"ä, 日本",NA\nx,y\n'
+    assert places(read_rows(write(tmp_path, "a.csv", table))) == [
+        "Line 2 of 'a.csv'",
+        "Line 5 of 'a.csv'",
+        "Line 6 of 'a.csv'",
+    ]
+    one_document = write(tmp_path, "a.json", '[{"a": 1},\n\n{"a": 2}]')
+    assert places(read_rows(one_document)) == ["Row 1 of 'a.json'", "Row 2 of 'a.json'"]
+    many_documents = write(tmp_path, "a.json", '\n{"a": 1}\n{"a": 2}\n')
+    assert places(read_rows(many_documents)) == ["Line 2 of 'a.json'", "Line 3 of 'a.json'"]
+
+
+def test_what_a_table_says_is_text_as_it_stands(tmp_path: Path) -> None:
+    table = write(tmp_path, "a.csv", "prompt,completion\n007,1.50\n2026-11-30,\n")
+    assert cells(read_rows(table)) == [
+        {"prompt": "007", "completion": "1.50"},
+        {"prompt": "2026-11-30", "completion": ""},
+    ]
+
+
+def test_dates_in_json_stay_text_and_rows_may_differ(tmp_path: Path) -> None:
+    rows = '[{"prompt": "2026-11-30", "completion": 1}, {"prompt": "x"}]'
+    assert cells(read_rows(write(tmp_path, "a.json", rows))) == [
+        {"prompt": "2026-11-30", "completion": 1},
+        {"prompt": "x"},
+    ]
+
+
+def test_a_cell_may_be_long(tmp_path: Path) -> None:
+    table = write(tmp_path, "a.csv", "text\n" + "x" * 200_000 + "\n")
+    assert len(read_rows(table)[0].cells["text"]) == 200_000
 
 
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
+        ("a.csv", "prompt,completion\na,b\nc,d,e\n", "Line 3 of 'a.csv' has 3 cells and the hea"),
+        ("a.csv", "prompt,completion\na,b,c\n", "Line 2 of 'a.csv' has 3 cells and the header 2"),
+        ("a.csv", 'prompt,completion\n"a\nb",c\nd\n', "Line 4 of 'a.csv' has 1 cell and"),
+        ("a.tsv", "prompt\tcompletion\na\n", "Line 2 of 'a.tsv' has 1 cell and the header 2"),
+        ("a.csv", 'prompt,completion\na,"b\nc,d\n', "Line 2 of 'a.csv' is not csv (unexpected"),
+        ("a.csv", "prompt,Prompt \na,b\n", "Line 1 of 'a.csv' names the column 'prompt' twice"),
+        ("a.jsonl", '{"a": 1}\n' + "[" * 100_000, "Line 2 of 'a.jsonl' is not JSON (it is nested"),
+        ("a.json", "[" * 100_000, "'a.json' is not JSON (it is nested too deeply)"),
+        ("a.jsonl", '{"a": ' + "1" * 5000 + "}", "Line 1 of 'a.jsonl' is not JSON (Exceeds"),
+        ("a.jsonl", '{"a": 1}\n{"a": "\\ud800"}\n', "Line 2 of 'a.jsonl' holds \\ud800, which is"),
+        ("a.json", '[{"a": 1}, {"\\udc00": 1}]', "Row 2 of 'a.json' holds \\udc00, which is half"),
+        ("a.json", '[{"a": 1}, 2]', "Row 2 of 'a.json' is int, not an object"),
+        (
+            "a.json",
+            '[{"a": 1},\n{"a" 2}]',
+            "is not JSON (Expecting ':' delimiter at line 2, column",
+        ),
         ("a.jsonl", '{"a": 1}\n\n{"a": \n', "Line 3 of 'a.jsonl' is not JSON"),
         ("a.jsonl", "[1, 2]\n", "Line 1 of 'a.jsonl' is list, not an object"),
         ("a.jsonl", "\n \n", "'a.jsonl' has no rows"),
         ("a.csv", "prompt,completion\n", "'a.csv' has no rows"),
-        ("a.csv", "", "'a.csv' could not be read as csv"),
-        ("a.json", "{", "'a.json' could not be read as json"),
+        ("a.csv", "", "'a.csv' has no rows"),
+        ("a.json", "{", "'a.json' is not JSON (Expecting"),
         ("a.parquet", "no", "'a.parquet' could not be read as parquet"),
         ("a.xml", "<a/>", "'a.xml' is of an unknown kind"),
     ],
@@ -76,3 +144,23 @@ def test_bad_files_are_refused_in_a_sentence(
         read_rows(write(tmp_path, name, text))
     assert sentence in str(refused.value)
     assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv", "txt"])
+@pytest.mark.parametrize(
+    ("encoding", "sentence"),
+    [
+        ("latin-1", "Line 3 of 'a.{}' is not UTF-8 text (byte 0xe4 has no place there); save the"),
+        ("utf-16", "Line 1 of 'a.{}' is not UTF-8 text (byte 0xff has no place there); save the"),
+        ("utf-16-le", "Line 1 of 'a.{}' is not UTF-8 text (it holds NUL bytes, as UTF-16 does)"),
+    ],
+)
+def test_other_encodings_are_refused_with_the_line(
+    tmp_path: Path, kind: str, encoding: str, sentence: str
+) -> None:
+    text = '{"text": "one"}\n\n{"text": "ä"}\n'
+    if encoding == "utf-16-le":  # every byte of it is UTF-8
+        text = text.replace("ä", "a")
+    with pytest.raises(SettingsError) as refused:
+        read_rows(write(tmp_path, f"a.{kind}", text, encoding))
+    assert sentence.format(kind) in str(refused.value)

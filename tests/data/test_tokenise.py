@@ -107,8 +107,9 @@ def test_a_conversation_needs_a_template() -> None:
 
 def test_a_template_that_refuses_is_quoted_with_the_row() -> None:
     template = "{{ raise_exception('System role not supported') }}"
-    with pytest.raises(SettingsError, match="Row 1: .*System role not supported"):
-        one(asked("a", "b"), tiny_tokenizer(template))
+    sample = asked("a", "b")._replace(place="Line 7 of 'a.csv'")
+    with pytest.raises(SettingsError, match="Line 7 of 'a.csv': .*System role not supported"):
+        one(sample, tiny_tokenizer(template))
 
 
 REWRITING = (

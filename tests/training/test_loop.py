@@ -92,7 +92,8 @@ def test_a_run_says_what_it_is_made_of(configure: Configure, tmp_path: Path) -> 
     assert known["adapted_modules"] == 14
     assert known["coverage"]["converted"] == 14
     assert known["rows"] == {
-        "read": 40, "duplicates": 0, "train": 36, "eval": 4, "cut": 0, "dropped": 0, "kept": 40
+        "read": 40, "duplicates": 0, "no_answer": 0, "train": 36, "eval": 4, "cut": 0,
+        "dropped": 0, "kept": 40,
     }  # fmt: skip
     assert known["skipped_updates"] == 0
     assert known["memory_source"] == "counted tensor bytes (CPU)"
@@ -292,11 +293,13 @@ def test_rows_left_out_and_cut_are_said(configure: Configure, tmp_path: Path) ->
     path = tmp_path / "rows.jsonl"
     lengths = [*range(1, 21), 500]
     rows = [{"prompt": "x" * n, "completion": "y" * n} for n in lengths]
+    rows.append({"prompt": "x", "completion": None})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     events = run(configure(dataset=str(path), max_seq_len=48, max_steps=1), tmp_path)
     known = facts(events)["rows"]
-    assert (known["kept"], known["dropped"], known["cut"]) == (20, 1, 7)
+    assert (known["kept"], known["dropped"], known["no_answer"], known["cut"]) == (20, 2, 1, 7)
     assert [m.text for m in only(Message, events)] == [
+        "1 of 22 rows read have no answer. They were left out.",
         "1 of 21 rows have nothing to learn from within 48 tokens. They were left out.",
         "7 of 21 rows were cut to 48 tokens.",
     ]
