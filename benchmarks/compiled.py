@@ -57,6 +57,8 @@ class Compiled:
         spills: local loads and stores in the disassembly.
         fp4 / sixteen_bit: matrix instructions of either kind in the PTX.
         flushes: instructions that flush subnormals, which decoding must not.
+        inexact: fused multiply-adds and divisions that are not correctly rounded: a quantiser must
+            have neither, or its bytes are not the reference's.
         loop_fp4 / loop_others: instructions in the main loop of a native product.
     """
 
@@ -70,6 +72,7 @@ class Compiled:
     fp4: int
     sixteen_bit: int
     flushes: int
+    inexact: int
     loop_fp4: int = 0
     loop_others: int = 0
     opcodes: dict[str, int] = field(default_factory=dict)
@@ -281,6 +284,7 @@ def _read(spec: Spec, ptx: str, cubin: bytes, shared: int) -> Compiled:
         fp4=ptx.count("mxf4nvf4") + ptx.count("kind::mxf4."),
         sixteen_bit=len(re.findall(r"mma\.sync\S*m16n8k16|wgmma\.mma_async|kind::f16", ptx)),
         flushes=ptx.count(".ftz"),
+        inexact=len(re.findall(r"\bfma\.rn\.f32|\bdiv\.(?:full|approx)", ptx)),
         loop_fp4=fp4,
         loop_others=len(loop) - fp4,
         opcodes=dict(sorted(opcodes.items(), key=lambda item: -item[1])),

@@ -92,10 +92,11 @@ def _tensor_scale(amax_bits, BOUND: tl.constexpr):
 
 
 @triton.jit
-def _per_block(x, BLOCK_M: tl.constexpr, BLOCKS: tl.constexpr):
-    """(BLOCK_M, BLOCKS) -> (BLOCK_M, BLOCKS * 16): each block's figure at each of its values."""
-    wide = tl.broadcast_to(x[:, :, None], (BLOCK_M, BLOCKS, 16))
-    return tl.reshape(wide, (BLOCK_M, BLOCKS * 16))
+def _times_block(x, figure, BLOCK_M: tl.constexpr, BLOCKS: tl.constexpr):
+    """Values (BLOCK_M, BLOCKS * 16), each times its block's figure, (BLOCK_M, BLOCKS)."""
+    return tl.reshape(
+        tl.reshape(x, (BLOCK_M, BLOCKS, 16)) * figure[:, :, None], (BLOCK_M, BLOCKS * 16)
+    )
 
 
 @triton.jit
@@ -119,8 +120,9 @@ def _squared_error(
     x, encoded, byte, tensor_scale, BLOCK_M: tl.constexpr, BLOCKS: tl.constexpr, TILED: tl.constexpr
 ):
     """(BLOCK_M, BLOCKS): squared error in encoded units, summed in the reference's order."""
-    y = x * _per_block(_inverse(byte, tensor_scale), BLOCK_M, BLOCKS)
-    decoded = e2m1_value(e2m1_code_nearest(y)) * _per_block(e4m3_value(byte), BLOCK_M, BLOCKS)
+    y = _times_block(x, _inverse(byte, tensor_scale), BLOCK_M, BLOCKS)
+    value = e2m1_value(e2m1_code_nearest(y))
+    decoded = _times_block(value, e4m3_value(byte), BLOCK_M, BLOCKS)
     error = decoded - encoded
     error = error * error
     error = sum_neighbours(error, BLOCK_M, BLOCKS * 16)
@@ -227,7 +229,7 @@ def _quantize_nvfp4_kernel(
                 byte = tl.where(better, other, byte)
                 least = tl.where(better, error, least)
 
-    y = x * _per_block(_inverse(byte, tensor_scale), BLOCK_M, BLOCKS)
+    y = _times_block(x, _inverse(byte, tensor_scale), BLOCK_M, BLOCKS)
     if STOCHASTIC:
         # One word of the stream serves four neighbours; K is a multiple of 16.
         words = tl.program_id(1).to(tl.int64) * (BLOCK_K // 4) + tl.arange(0, BLOCK_K // 4)

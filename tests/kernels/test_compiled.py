@@ -84,6 +84,12 @@ def test_subnormals_are_never_flushed(compiled: list[Compiled]) -> None:
     _only([r for r in compiled if r.flushes], "flushes subnormals")
 
 
+def test_quantisers_and_decoders_round_as_the_reference_does(compiled: list[Compiled]) -> None:
+    exact = [r for r in compiled if "quantize" in r.kernel]
+    assert exact
+    _only([r for r in exact if r.inexact], "a fused or approximate operation")
+
+
 def test_the_main_loop_is_the_one_with_most_of_the_instruction() -> None:
     def line(address: int, text: str) -> str:
         return f"        /*{address:04x}*/                   {text} ;"
