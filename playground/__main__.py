@@ -16,19 +16,18 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 from playground import doctor as checks
 from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
-from playground.config import PRECISIONS, SettingsError, private
+from playground.config import SettingsError, private
 from playground.launcher import Launcher, interrupted
 from playground.presets import Preset, load_preset
-from playground.progress import follow, number, view, waiting_for
+from playground.progress import follow, view, waiting_for
 from playground.store import Group, Run, RunStore
+from playground.tables import group_table, groups_table, run_table
 
 cli = typer.Typer(
     help="FP4 Playground from a terminal: what the page does, without the page.",
@@ -37,7 +36,7 @@ cli = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-console = Console(width=None if sys.stdout.isatty() else 160)  # a file has room for whole ids
+console = Console()
 
 PresetName = Annotated[str, typer.Argument(metavar="PRESET", help="A name or a .yaml file.")]
 Settings = Annotated[
@@ -93,12 +92,12 @@ def list_runs(
 ) -> None:
     """List the comparisons there are, newest first."""
     _check_writable(json_file)
-    groups = _existing(home).list_groups(limit) if _has_runs(home) else []
-    table = Table(Column("id", no_wrap=True, min_width=25), "when", "title", "runs")
-    for group in groups:
-        runs = ", ".join(f"{PRECISIONS[r.precision].label} {r.status}" for r in group.runs)
-        table.add_row(group.id, _when(group.created_at), escape(group.title), runs)
-    console.print(table if groups else f"No runs yet in {private(str(home))}.")
+    store = _existing(home) if _has_runs(home) else None
+    groups = store.list_groups(limit) if store else []
+    if groups:
+        console.print(groups_table(store, groups), highlight=False)
+    else:
+        _say(f"No runs yet in {private(str(home))}.")
     _write_json(json_file, [_brief(group) for group in groups])
 
 
@@ -239,28 +238,13 @@ def _brief(group: Group) -> dict[str, Any]:
 
 
 def _print_group(result: dict[str, Any], group: Group) -> None:
-    table = Table("precision", "how", "status", "steps", "loss", "held-out loss", "weights MiB")
-    for r in result["runs"]:
-        table.add_row(
-            PRECISIONS[r["requested"]].label,
-            r["how"] or "–",
-            r["status"],
-            str(r["steps"]),
-            number(r["train_loss_last"]),
-            f"{number(r['eval_loss_before'])} → {number(r['eval_loss_after'])}",
-            number(r["memory"]["weights_mib"], 2),
-        )
-    _say(f"{group.title}  {group.id}")
-    console.print(table)
+    _say(f"{group.title}\n{group.id}")
+    console.print(group_table(result))
     _say(result["verdict"]["text"])
 
 
 def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
-    table = Table("", "", show_header=False)
-    for key, value in result.items():
-        if value is not None and not isinstance(value, dict | list):
-            table.add_row(key, escape(f"{value:.6g}" if isinstance(value, float) else str(value)))
-    console.print(table)
+    console.print(run_table(run, result), highlight=False)
     for message in store.messages(run.id):
         _say(f"{message.level}: {message.text}")
 
@@ -268,10 +252,6 @@ def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
 def _say(text: str) -> None:
     # As it is: no markup read into a title, no line broken where the output is a file.
     console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _when(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 def _check_writable(json_file: Path | None) -> None:

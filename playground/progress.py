@@ -167,8 +167,8 @@ class _PlainView:
         step, steps = self._store.last_step(run.id), run.config.training.max_steps
         if step:
             tenth = step.step * 10 // steps
-            line = f"step {step.step}/{steps}, loss {number(step.loss)}, {_speed(run, step)}"
-            self._once(run, "step", tenth, text=f"{line} tokens/s")
+            line = f"step {step.step}/{steps}, loss {number(step.loss)}"
+            self._once(run, "step", tenth, text=f"{line}, {_speed(run, step, ' tokens/s')}")
 
     def _once(self, run: Run, *what: object, text: str) -> None:
         if (run.id, *what) not in self._said:
@@ -192,10 +192,10 @@ def _state(run: Run) -> str:
     return f"{run.stage.name}{share}"
 
 
-def _speed(run: Run, step: Step | None) -> str:
+def _speed(run: Run, step: Step | None, unit: str = "") -> str:
     # A figure without how it ran would read as a claim about the precision.
-    how = f" ({run.facts.how})" if run.facts.how else ""
-    return number(step.tokens_per_s, 0) + how if step else "–"
+    how = f", {run.facts.how}" if run.facts.how else ""
+    return number(step.tokens_per_s, 0) + unit + how if step else "–"
 
 
 def _held_out(evaluation: Eval) -> str:

@@ -31,9 +31,18 @@ ALLOWED: dict[str, set[str]] = {
     "playground.launcher": {"store", "presets", "processes"},
     "playground.doctor": {"processes"},
     "playground.progress": {"store"},
+    "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
     "playground.ui": {"store", "launcher", "presets", "catalog"},
-    "playground.__main__": {"store", "launcher", "presets", "catalog", "progress", "doctor"},
+    "playground.__main__": {
+        "store",
+        "launcher",
+        "presets",
+        "catalog",
+        "progress",
+        "tables",
+        "doctor",
+    },
     "app": {"ui", "store", "launcher", "presets"},
 }
 

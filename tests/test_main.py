@@ -93,7 +93,7 @@ class TestCompare:
             assert line in lines
         assert lines.index("FP16: finished") < lines.index("NVFP4: finished")
         steps = [line for line in lines if line.startswith("FP16: step 20/20, loss 1.7876")]
-        assert steps == ["FP16: step 20/20, loss 1.7876, 24,000 (emulated) tokens/s"]
+        assert steps == ["FP16: step 20/20, loss 1.7876, 24,000 tokens/s, emulated"]
 
     @pytest.mark.parametrize("script", ["raises", "diverges", "killed"])
     def test_a_run_that_does_not_finish_is_exit_code_1(
@@ -244,7 +244,7 @@ class TestLookingAtRuns:
         run_id = store.get_group(group_id).run_ids[1]
         code, out, _ = say("show", run_id[:-1], "--json", file)
         assert code == 0 and json.loads(file.read_text())["id"] == run_id
-        assert "requested" in out and "nvfp4" in out and "info: Scripted run complete." in out
+        assert run_id in out and group_id in out and "info: Scripted run complete." in out
         code, _, err = say("show", "r-nothing")
         assert code == 1 and "'r-nothing' is unknown" in err
 
@@ -294,7 +294,7 @@ class TestLiveView:
         text = console.export_text()
         assert "[b]t[/b]" in text
         fp16 = next(line for line in text.splitlines() if "FP16" in line and "10/40" in line)
-        for part in ("training", "2.6229", "4.0000", "24,000 (emulated)", "0:01"):
+        for part in ("training", "2.6229", "4.0000", "24,000, emulated", "0:01"):
             assert part in fp16
         assert any("NVFP4" in line and "queued" in line and "0/40" in line
                    for line in text.splitlines())  # fmt: skip

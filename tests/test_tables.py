@@ -1,0 +1,134 @@
+"""What list and show print: whole ids, units, how it ran, and no more than 80 columns."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from playground.compare import RunRecord, run_json
+from playground.config import PRECISIONS
+from playground.events import Facts, Message, Status
+from playground.store import Run, RunStore
+from playground.tables import group_table, groups_table, run_table
+from tests import fakes
+
+WIDTH = 80
+
+
+def drawn(table: RenderableType) -> list[str]:
+    console = Console(width=WIDTH, file=io.StringIO(), record=True)
+    console.print(table, highlight=False)
+    lines = [line.rstrip() for line in console.export_text().splitlines()]
+    assert all(len(line) <= WIDTH for line in lines)
+    return lines
+
+
+def finished(store: RunStore, steps: int = 3, title: str = "t") -> Run:
+    """A run that a scripted training carried out."""
+    group = store.create_group("quick", title, [fakes.config(steps=steps)], "1:1.0")
+    store.claim_next("1:1.0")
+    [run] = group.runs
+    events = fakes.steady(run.config, folder=Path(), should_stop=lambda: False)
+    store.append(run.id, *(e for e in events if not isinstance(e, Message)))
+    store.append(run.id, Status(status="finished"))
+    return store.get_run(run.id)
+
+
+def result(store: RunStore, run: Run) -> dict:
+    return run_json(RunRecord.of(run, store.steps(run.id), store.evals(run.id)))
+
+
+def fields(lines: list[str]) -> dict[str, str]:
+    return {line[:18].strip(): line[18:].strip() for line in lines}
+
+
+class TestGroups:
+    def test_ids_are_whole_and_long_titles_wrap(self, store: RunStore) -> None:
+        title = "[b]Quick look[/b]: " + "very_long_setting=1, " * 6
+        ids = [finished(store, title=title).group_id, finished(store, 7).group_id]
+        lines = drawn(groups_table(store, [store.get_group(i) for i in ids]))
+        for id in ids:
+            assert sum(id in line for line in lines) == 1
+        assert any("[b]Quick look[/b]" in line for line in lines)
+        assert sum(line.count("very_long_setting=1") for line in lines) == 6
+        assert any(line.endswith("FP16 finished 3/3") for line in lines)
+        assert any(line.endswith("FP16 finished 7/7") for line in lines)
+
+    def test_a_run_that_has_not_begun_has_no_steps(self, store: RunStore) -> None:
+        group = store.create_group("quick", "t", fakes.preset("steady", 9).configs, "1:1.0")
+        lines = drawn(groups_table(store, [group]))
+        assert lines[1].endswith("FP16 queued 0/9, NVFP4 queued 0/9")
+
+    def test_every_precision_at_once(self, store: RunStore) -> None:
+        configs = [fakes.config(precision=name) for name in PRECISIONS]
+        lines = drawn(groups_table(store, [store.create_group("quick", "t", configs, "1:1.0")]))
+        text = " ".join(" ".join(lines).split())
+        assert all(f"{info.label} queued 0/5" in text for info in PRECISIONS.values())
+
+
+def test_the_widest_group_fits() -> None:
+    run = {
+        "requested": max(PRECISIONS, key=lambda name: len(PRECISIONS[name].label)),
+        "how": "weight-only",
+        "status": "interrupted",
+        "steps": 100_000,
+        "train_loss_last": 10.12345,
+        "eval_loss_before": 11.12345,
+        "eval_loss_after": None,
+        "memory": {"weights_mib": 512.25},
+    }
+    row = next(line for line in drawn(group_table({"runs": [run]})) if "weight-only" in line)
+    for part in (PRECISIONS[run["requested"]].label, "interrupted", "100000", "10.1235",
+                 "11.1235 → –", "512.25 MiB"):  # fmt: skip
+        assert part in row
+
+
+class TestRun:
+    def test_words_with_units_and_how_it_ran(self, store: RunStore) -> None:
+        run = finished(store)
+        lines = drawn(run_table(run, result(store, run)))
+        assert not any("_" in line for line in lines)  # no key of the JSON
+        shown = fields(lines)
+        assert shown["run"] == run.id and shown["comparison"] == run.group_id
+        assert shown["precision"] == "FP16" and shown["status"] == "finished"
+        assert shown["how it ran"].startswith("emulated: No GPU was found")
+        assert shown["steps"] == "3 of 3" and shown["tokens"] == "1,440, and 96 of padding"
+        assert shown["held-out loss"] == "4.0000 → 0.6000 nats a token"
+        assert shown["answered exactly"] == "0% → 80%"
+        assert shown["speed"] == "24,000 tokens/s (median, 2 warm-up steps left out), emulated"
+        assert shown["time of a step"].startswith("20.0 ms (median")
+        assert shown["weights"] == "2.00 MiB, tensor bytes, emulated"
+        for name in ("adapters", "optimizer", "peak memory"):
+            assert " MiB, " in shown[name] and shown[name].endswith(", emulated")
+        assert shown["batches"].startswith("sha256 bbbb")
+
+    def test_what_was_not_measured_has_no_line(self, store: RunStore) -> None:
+        group = store.create_group("quick", "t", [fakes.config()], "1:1.0")
+        store.append(group.run_ids[0], Status(status="failed", error="It [b]broke[/b]."))
+        run = store.get_run(group.run_ids[0])
+        shown = fields(drawn(run_table(run, result(store, run))))
+        assert shown["status"] == "failed: It [b]broke[/b]." and shown["steps"] == "0 of 5"
+        assert not {"speed", "weights", "loss", "held-out loss", "how it ran", "tokens"} & set(
+            shown
+        )
+
+    def test_another_precision_than_was_asked_for_is_said(self, store: RunStore) -> None:
+        run = finished(store)
+        store.append(run.id, Facts(effective="nvfp4"))
+        run = store.get_run(run.id)
+        assert fields(drawn(run_table(run, result(store, run))))["precision"] == (
+            "FP16, but ran as NVFP4"
+        )
+
+    @pytest.mark.parametrize("path", ["models/mine", "rows.jsonl"])
+    def test_a_path_under_the_home_folder_is_short(
+        self, store: RunStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        group = store.create_group("quick", "t", [fakes.config(str(tmp_path / path))], "1:1.0")
+        run = group.runs[0]
+        lines = drawn(run_table(run, result(store, run)))
+        assert fields(lines)["dataset"] == f"~/{path}"
