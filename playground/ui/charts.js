@@ -546,6 +546,10 @@ function receive() {
   data = next;
   if (!plots.length) build();
   if (another) {
+    // A reload, a bookmark and a copied address show the same comparison again.
+    const address = new URL(location.href);
+    address.searchParams.set("group", data.group);
+    history.replaceState(history.state, "", address);
     zoom = null;
     finer = null;
     hoverX = null;

@@ -37,6 +37,7 @@ class Page:
 
     seen: gr.State
     heading: gr.HTML
+    again: gr.Button
     stop: gr.Button
     results: gr.Column
     progress: gr.HTML
@@ -76,6 +77,7 @@ def updates(scene: Scene | None) -> list[Any]:
     return [
         scene.seen,
         panels.heading(scene),
+        gr.Button(visible=group is not None),
         gr.Button(
             text.STOPPING if scene.stopping else text.STOP,
             visible=scene.live,
@@ -128,6 +130,11 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
             launcher.stop(seen.group_id)
         return show(Seen(seen.group_id))
 
+    def on_again(seen: Seen) -> list[Any]:
+        group = store.get_group(seen.group_id)
+        said = panels.notice(text.SET_UP_FROM.format(title=group.title), "info")
+        return [*fill(form.preset_of(group))[:-1], said]
+
     filled = [based, fields.base, *fields.fields.values(), notice]
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     go.click(on_start, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
@@ -138,6 +145,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         adjust.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
             js=_SHOW_FORM
         )
+    page.again.click(on_again, page.seen, filled, queue=False, **quiet).then(js=_SHOW_FORM)
     page.stop.click(on_stop, page.seen, page.outputs, **quiet)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other.
     gr.Timer(TICK_S).tick(show, page.seen, page.outputs, queue=False, **quiet)
@@ -171,6 +179,7 @@ def _based(preset: Preset) -> str:
 def _results(store: RunStore) -> Page:
     with gr.Row(elem_id="title-row"):
         heading = gr.HTML("", elem_id="heading", apply_default_css=False)
+        again = gr.Button(text.SET_UP_AGAIN, size="sm", visible=False, elem_id="again")
         stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
     with gr.Column(visible=False) as results:
         with gr.Column(elem_classes="sheet"):
@@ -195,6 +204,16 @@ def _results(store: RunStore) -> Page:
                 elem_id="command",
             )
     return Page(
-        gr.State(Seen()), heading, stop, results, progress, drawn, outcome, table, coverage, said,
-        command,
-    )  # fmt: skip
+        seen=gr.State(Seen()),
+        heading=heading,
+        again=again,
+        stop=stop,
+        results=results,
+        progress=progress,
+        charts=drawn,
+        outcome=outcome,
+        details=table,
+        coverage=coverage,
+        log=said,
+        command=command,
+    )

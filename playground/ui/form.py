@@ -7,7 +7,7 @@ to be refused by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
 import gradio as gr
@@ -126,12 +126,26 @@ def _tried(wrong: list[str], check: Callable[..., Any], *values: Any) -> Any:
 # The same in a terminal.
 
 
+def base_of(group: Group) -> Preset:
+    """The preset that a comparison was started from, or another where that is gone."""
+    try:
+        return load_preset(group.preset)
+    except SettingsError:
+        return load_preset(FALLBACK_PRESET)
+
+
+def preset_of(group: Group) -> Preset:
+    """A comparison's own settings, to fill the form with."""
+    return replace(
+        base_of(group),
+        config=group.runs[0].config,
+        precisions=tuple(run.precision for run in group.runs),
+    )
+
+
 def command(group: Group) -> str:
     """The terminal command that starts the same comparison."""
-    try:
-        preset = load_preset(group.preset)
-    except SettingsError:
-        preset = load_preset(FALLBACK_PRESET)
+    preset = base_of(group)
     config = group.runs[0].config
     precisions = [run.config.precision for run in group.runs]
     words = ["compare", preset.name]

@@ -10,7 +10,7 @@ from playground.compare import RunRecord, verdict
 from playground.compare.verdict import Verdict
 from playground.config import PRECISIONS
 from playground.events import Step
-from playground.store import Run
+from playground.store import Group, Run
 from playground.ui import figures, text
 from playground.ui.watch import Arm, Scene
 
@@ -64,13 +64,34 @@ def heading(scene: Scene) -> str:
 
 
 def _other(scene: Scene) -> str:
-    if scene.other_live is None:
+    """What else runs or waits, and what the comparison that is shown waits for."""
+    shown = scene.group.id
+    names = [group.id for group in scene.queue]
+    others = [group for group in scene.queue if group.id != shown]
+    if not others:
         return ""
-    waiting = scene.live and all(a.run.status == "queued" for a in scene.arms)
-    words = text.QUEUED_BEHIND if waiting else text.OTHER_LIVE
-    said = escape(words.format(title=_cut(scene.other_live.title)))
-    link = f'<a href="?group={escape(scene.other_live.id)}">{text.OTHER_LIVE_LINK}</a>'
-    return f'<div class="notice is-info" role="status">{said} {link}</div>'
+    if shown in names and all(a.run.status == "queued" for a in scene.arms):
+        ahead = scene.queue[: names.index(shown)]
+        titles = text.AND.join(f"“{_cut(group.title)}”" for group in ahead)
+        said = text.QUEUED_BEHIND.format(titles=titles) if ahead else ""
+    elif shown in names:
+        said = text.WAIT_FOR_THIS.format(count=len(others))
+    else:
+        said = text.OTHER_LIVE.format(title=_cut(others[0].title))
+    if len(scene.queue) == 1:
+        link = f'<a href="?group={escape(others[0].id)}">{text.OTHER_LIVE_LINK}</a>'
+        return f'<div class="notice is-info" role="status">{escape(said)} {link}</div>'
+    items = "".join(_queued(group, group.id == shown) for group in scene.queue)
+    listed = f'<ol class="queue" aria-label="{text.QUEUE}">{items}</ol>'
+    return f'<div class="notice is-info" role="status">{escape(said)}{listed}</div>'
+
+
+def _queued(group: Group, shown: bool) -> str:
+    waits = all(run.status == "queued" for run in group.runs)
+    title = escape(_cut(group.title))
+    link = f'<a href="?group={escape(group.id)}">{title}</a>'
+    here = f'<b aria-current="true">{title}</b> <span>{text.SHOWN_HERE}</span>'
+    return f"<li>{chip('queued' if waits else 'running')}{here if shown else link}</li>"
 
 
 def _cut(title: str, most: int = 80) -> str:

@@ -31,13 +31,19 @@ ADVANCED = "Advanced settings"
 SECTION_NAMES = {"lora": "Adapter (LoRA)", "data": "Data", "training": "Training"}
 START = "Start comparison"
 STOP = "Stop"
+SET_UP_AGAIN = "Set up the same again"
+SET_UP_FROM = "The form holds the settings of “{title}”; change what you like."
 STOPPING = "Stopping…"
 NO_PRECISION = (
     "Precisions is empty; there is nothing to run without one; tick at least one, "
     "and two or more for a comparison."
 )
 STARTED_AGAIN = "The same comparison is already running or waiting, so it was not started twice."
-QUEUED_BEHIND = "It waits for “{title}” to end: one comparison runs at a time."
+QUEUED_BEHIND = "It waits for {titles} to end: one comparison runs at a time."
+AND = " and "
+WAIT_FOR_THIS = "{count} more waiting: one comparison runs at a time."
+QUEUE = "What runs and what waits"
+SHOWN_HERE = "shown here"
 
 SETTING_LABELS = {
     "max_steps": "Steps",

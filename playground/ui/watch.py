@@ -21,7 +21,7 @@ class Seen:
 
     group_id: str | None = None
     token: int = -1
-    other_live: str | None = None
+    queue: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Scene:
     group: Group | None
     arms: list[Arm]
     records: list[RunRecord]  # every step once the comparison is over, else as the charts have them
-    other_live: Group | None = None
+    queue: tuple[Group, ...] = ()  # what runs and what waits, in the order in which it runs
     problem: str | None = None
 
     @property
@@ -81,8 +81,8 @@ def look(
         log_tail: the end of what a run's process printed, by run id.
     """
     wanted = group_id or first_choice(store)
-    other = _other_live(store, wanted)
-    now = Seen(wanted, store.change_token(wanted), other)
+    queue = _queue(store)
+    now = Seen(wanted, store.change_token(wanted), queue)
     if now == seen:
         return None
     if wanted is None:
@@ -94,12 +94,16 @@ def look(
         return Scene(now, None, [], [], problem=text.UNKNOWN_GROUP.format(group=wanted))
     arms = [_arm(store, run, log_tail) for run in group.runs]
     records = _whole(store, arms) if group.over else [a.record for a in arms]
-    return Scene(now, group, arms, records, store.get_group(other) if other else None)
+    return Scene(now, group, arms, records, tuple(store.get_group(name) for name, _ in queue))
 
 
-def _other_live(store: RunStore, shown: str | None) -> str | None:
-    others = [r for r in store.live() if r.group_id != shown and not r.over]
-    return next((r.group_id for r in others if r.status == "running"), None)
+def _queue(store: RunStore) -> tuple[tuple[str, str], ...]:
+    """Each group that is not over, by id, oldest first, and whether it runs already."""
+    states: dict[str, str] = {}
+    for run in store.live():
+        if not run.over and states.get(run.group_id) != "running":
+            states[run.group_id] = run.status
+    return tuple(states.items())
 
 
 def _arm(store: RunStore, run: Run, log_tail: Callable[[str], str]) -> Arm:

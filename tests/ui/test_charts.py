@@ -107,6 +107,8 @@ def test_a_page_is_redrawn_only_when_something_changed(tmp_path) -> None:
     assert scene.group.id == group.id
     assert look(store, group.id, scene.seen) is None
     other = store.create_group("quick", "other", load_preset("quick").configs, "1:1")
+    scene = look(store, group.id, scene.seen)
+    assert [waiting.id for waiting in scene.queue] == [group.id, other.id]
     store.append(other.run_ids[0], Message(level="info", text="elsewhere"))
     assert look(store, group.id, scene.seen) is None
     store.append(group.run_ids[0], step(1))

@@ -145,6 +145,48 @@ def test_a_second_comparison_waits_visibly(served: Served, visit) -> None:
     expect(other.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
 
 
+def test_what_runs_and_what_waits_is_a_list(served: Served, visit) -> None:
+    served.hold_at(3)
+    page = visit(served.url)
+    for name in ("one", "two", "three"):
+        field(page, "title").fill(name)
+        page.get_by_role("button", name="Start comparison").click()
+        expect(page.locator("#heading h2")).to_have_text(name)
+    expect(page.locator("#heading .notice")).to_contain_text("It waits for “one” and “two”")
+    listed = page.locator(".queue li")
+    expect(listed).to_have_text(["runningone", "waitingtwo", "waitingthree shown here"])
+    # A reload shows what was started here, not what happens to run.
+    page.reload()
+    expect(page.locator("#heading h2")).to_have_text("three")
+    page.locator(".queue a", has_text="one").click()
+    expect(page.locator("#heading h2")).to_have_text("one")
+    expect(page.locator("#heading .notice")).to_contain_text("2 more waiting")
+    wait_for_points(page, 0, 3)
+    served.hold_at(60)
+    expect(page.locator(".queue")).to_have_count(0)
+
+
+def test_an_earlier_comparison_is_set_up_again(served: Served, visit) -> None:
+    page = visit(served.url)
+    field(page, "max_steps").fill("4")
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    assert f"?group={served.store.list_groups()[0].id}" in page.url
+    page.get_by_role("button", name="Adjust first").nth(1).click()
+    expect(field(page, "max_steps")).to_have_value("30")
+    page.get_by_role("button", name="Set up the same again").click()
+    expect(field(page, "max_steps")).to_have_value("4")
+    expect(field(page, "model")).to_have_value(re.compile("tiny"))
+    expect(page.locator("#form")).to_contain_text("Based on the preset quick")
+    expect(page.locator("#notice")).to_contain_text("holds the settings of “Quick look")
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_function(
+        "id => !location.search.includes(id)", arg=served.store.list_groups()[-1].id
+    )
+    first, second = served.store.list_groups()
+    assert first.runs[0].config == second.runs[0].config
+
+
 WRONG = [
     ("learning_rate", "0,0002", "'0,0002'", "0.0002"),
     ("learning_rate", "nan", "finite", "2e-4"),
