@@ -121,6 +121,7 @@ def _local(name: str, path: Path) -> ModelEntry:
         raise SettingsError(
             f"Model '{name}' is no folder that can be read; give one that save_pretrained wrote."
         )
+    _refuse_adapter(name, path / "adapter_config.json")
     if any(path.glob("*.safetensors")):
         _check_config(name, path / "config.json")
         return entry
@@ -137,6 +138,20 @@ def _local(name: str, path: Path) -> ModelEntry:
     raise SettingsError(
         f"Model '{name}' holds {found}; weights are read from safetensors or GGUF only, so save "
         "it again with save_pretrained, or choose another folder."
+    )
+
+
+def _refuse_adapter(name: str, file: Path) -> None:
+    if not file.is_file():
+        return
+    try:
+        base = json.loads(file.read_bytes()).get("base_model_name_or_path")
+    except (ValueError, AttributeError, RecursionError):  # broken, and an adapter's all the same
+        base = None
+    which = f" ('{base}')" if isinstance(base, str) and base else ""
+    raise SettingsError(
+        f"Model '{name}' is an adapter and not a whole model; "
+        f"name the base model that it was trained on{which}."
     )
 
 

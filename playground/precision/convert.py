@@ -40,6 +40,7 @@ def convert(
     swapped: dict[int, nn.Linear] = {}
     skipped: list[Skipped] = []
     weights = {"all": 0, "converted": 0}
+    _refuse_non_finite(model)
     for name, linear in _linears(model):
         check()
         if id(linear) not in swapped:
@@ -49,7 +50,6 @@ def convert(
             if reason:
                 skipped.append(Skipped(name=name, reason=reason))
                 continue
-            _refuse_non_finite(name, linear)
             weights["converted"] += size
             swapped[id(linear)] = recipe.convert(linear, device, operand)
         _set(model, name, swapped[id(linear)])
@@ -83,12 +83,14 @@ def _why_not(model: nn.Module, linear: nn.Module, recipe: Recipe) -> str | None:
     return recipe.refuses(linear)
 
 
-def _refuse_non_finite(name: str, linear: nn.Linear) -> None:
-    bad = linear.weight.numel() - int(torch.isfinite(linear.weight).sum())
-    if bad:
-        raise SettingsError(
-            f"Layer '{name}' has {bad} weights that are NaN or infinite; pick another checkpoint."
-        )
+def _refuse_non_finite(model: nn.Module) -> None:
+    for name, weight in model.named_parameters():
+        bad = weight.numel() - int(torch.isfinite(weight).sum())
+        if bad:
+            raise SettingsError(
+                f"Tensor '{name}' has {bad} weights that are NaN or infinite; "
+                "pick another checkpoint."
+            )
 
 
 def _set(model: nn.Module, name: str, module: nn.Module) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from playground import hardware
 from playground.catalog import ModelEntry, resolve_dataset, resolve_model
-from playground.config import RunConfig
+from playground.config import RunConfig, SettingsError
 from playground.data.formats import Sample
 from playground.data.split import load_split
 from playground.data.tokenise import Example, Tokenised, tokenise
@@ -19,9 +19,10 @@ from playground.events import Event, Facts, Message, Stage
 from playground.precision.recipe import Recipe
 from playground.precision.registry import PRECISION_RECIPES
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
+from playground.training.checkpoint import some
 from playground.training.environment import compute_device, environment, pin_numerics
 from playground.training.meters import CountedMemory, CudaMemory, weigh
-from playground.training.model import Base, load_base, some
+from playground.training.model import Base, load_base
 
 
 @dataclass
@@ -79,6 +80,7 @@ def prepare(
     yield Stage(name="tokenising", detail=f"{len(split.train) + len(split.eval)} rows")
     learned = _tokenised(split.train, "training", base, config, check)
     asked = _tokenised(split.eval, "held-out", base, config, check)
+    _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
     rows = _counts(learned, asked, split.counts)
 
     yield Stage(name="adding the adapter")
@@ -110,6 +112,17 @@ def _tokenised(
         what=f"the {which} rows of dataset '{config.dataset}'",
         check=check,
     )
+
+
+def _refuse_beyond_table(entry: ModelEntry, model: Any, examples: list[Example]) -> None:
+    known = model.get_input_embeddings().num_embeddings
+    highest = max(max(example.input_ids) for example in examples)
+    if highest >= known:
+        raise SettingsError(
+            f"The tokenizer of model '{entry.id}' writes token {highest}, and its embedding table "
+            f"knows {known} (0 to {known - 1}); the two do not belong together, so save the model "
+            "again with its own tokenizer, or pick another."
+        )
 
 
 def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> dict[str, int]:

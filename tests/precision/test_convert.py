@@ -88,11 +88,20 @@ def test_a_model_without_a_plain_linear_is_refused() -> None:
         converted(nn.Sequential(Conv1D()))
 
 
-def test_weights_that_are_not_finite_are_refused_by_name() -> None:
-    model = nn.Sequential(nn.Linear(16, 16))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "model.layers.1.self_attn.o_proj.weight",
+        "model.embed_tokens.weight",
+        "model.norm.weight",
+        "lm_head.weight",
+    ],
+)
+def test_weights_that_are_not_finite_are_refused_by_name(name: str) -> None:
+    model = tiny_llama(tie_word_embeddings=False)
     with torch.no_grad():
-        model[0].weight[3, :2] = torch.nan
-    with pytest.raises(SettingsError, match="Layer '0' has 2 weights that are NaN"):
+        model.get_parameter(name).view(-1)[3:5] = torch.nan
+    with pytest.raises(SettingsError, match=f"Tensor '{name}' has 2 weights that are NaN"):
         converted(model)
 
 

@@ -15,6 +15,7 @@ from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Eval, Event, Facts, Message, Stage, Status, Step
 from playground.training import loop
 from playground.training.loop import train
+from tests.tiny import save_tiny
 
 Configure = Callable[..., RunConfig]
 
@@ -303,6 +304,16 @@ def test_rows_left_out_and_cut_are_said(configure: Configure, tmp_path: Path) ->
         "1 of 21 rows have nothing to learn from within 48 tokens. They were left out.",
         "7 of 21 rows were cut to 48 tokens.",
     ]
+
+
+def test_tokens_that_the_model_does_not_know_are_refused(
+    configure: Configure, tmp_path: Path
+) -> None:
+    save_tiny(tmp_path / "m", vocab_size=200)
+    with pytest.raises(
+        SettingsError, match=r"writes token 2\d\d, .* knows 200 \(0 to 199\); the two"
+    ):
+        run(configure(model=str(tmp_path / "m")), tmp_path)
 
 
 @pytest.mark.parametrize(

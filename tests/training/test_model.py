@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from huggingface_hub import constants, errors
+from transformers import AutoTokenizer
 
-from playground.catalog import ModelEntry
+from playground.catalog import ModelEntry, resolve_model
 from playground.config import RunConfig, SettingsError
 from playground.data import hub
 from playground.precision.registry import PRECISION_RECIPES
@@ -45,7 +47,7 @@ def test_a_local_folder(model_folder: Path, configure: Configure) -> None:
 def test_a_pickle_is_never_read(copied: Path, configure: Configure) -> None:
     (copied / "model.safetensors").unlink()
     torch.save(tiny_llama().state_dict(), copied / "pytorch_model.bin")
-    with pytest.raises(SettingsError, match="The model of model 'mine' cannot be loaded") as e:
+    with pytest.raises(SettingsError, match="The weights of model 'mine' cannot be loaded") as e:
         load(local(copied), configure())
     assert str(copied) not in str(e.value)
 
@@ -127,6 +129,89 @@ def test_a_tokenizer_without_padding_pads_with_its_end_mark(
     assert tokenizer.pad_token_id == tokenizer.eos_token_id
 
 
+def test_padding_that_the_embedding_does_not_know_is_replaced(
+    copied: Path, configure: Configure
+) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(copied)
+    tokenizer.add_special_tokens({"pad_token": "<|pad|>"})  # the model has no row for it
+    assert tokenizer.pad_token_id == 258
+    tokenizer.save_pretrained(copied)
+    assert load(local(copied), configure()).tokenizer.pad_token_id == 1
+
+
+def test_without_padding_and_end_mark_the_model_is_refused(
+    copied: Path, configure: Configure
+) -> None:
+    file = copied / "tokenizer_config.json"
+    settings = json.loads(file.read_text())
+    del settings["pad_token"], settings["eos_token"]
+    file.write_text(json.dumps(settings))
+    with pytest.raises(SettingsError, match=r"of model 'mine' has no end mark \(eos_token\)"):
+        load(local(copied), configure())
+
+
+def shorten(name: str, length: int) -> Callable[[Path], None]:
+    def cut(folder: Path) -> None:
+        (folder / name).write_bytes((folder / name).read_bytes()[:length])
+
+    return cut
+
+
+def overwrite(name: str, start: bytes) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(start + content[len(start) :])
+
+    return damage
+
+
+WEIGHTS = "model.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("damage", "part", "reason"),
+    [
+        (shorten(WEIGHTS, 5000), "weights", "file not fully covered"),
+        (shorten(WEIGHTS, 0), "weights", "header too small"),
+        (overwrite(WEIGHTS, b"\xff" * 8), "weights", "header too large"),
+        (shorten("tokenizer.json", 100), "tokenizer", ""),
+        (overwrite("tokenizer.json", b'{"a": 1}' + b" " * 10**6), "tokenizer", "added_tokens"),
+        (partial(set_config, hidden_size="128x"), "configuration", "expected int, got str"),
+        (partial(set_config, num_attention_heads=0), "configuration", "ZeroDivisionError"),
+        (partial(set_config, hidden_act="nope"), "weights", "nope"),
+    ],
+)
+def test_broken_files_are_refused_in_a_sentence(
+    damage: Callable[[Path], None], part: str, reason: str, copied: Path, configure: Configure
+) -> None:
+    damage(copied)
+    with pytest.raises(SettingsError) as refused:
+        load(local(copied), configure())
+    sentence = str(refused.value)
+    assert sentence.startswith(f"The {part} of model 'mine' cannot be loaded (")
+    assert reason in sentence and "\n" not in sentence
+    assert "save or fetch it again" in sentence and str(copied) not in sentence
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF\x03\0\0\0" + b"\x01\0\0\0\0\0\0\0" * 2, b"no"])
+def test_a_gguf_file_cut_short_is_refused_in_a_sentence(
+    content: bytes, tmp_path: Path, configure: Configure
+) -> None:
+    (tmp_path / "m.gguf").write_bytes(content)
+    entry = local(tmp_path).model_copy(update={"gguf_file": "m.gguf"})
+    with pytest.raises(SettingsError) as refused:
+        load(entry, configure())
+    sentence = str(refused.value)
+    assert sentence.startswith("The configuration of m.gguf of model 'mine' cannot be loaded (")
+    assert "save or fetch it again" in sentence and str(tmp_path) not in sentence
+
+
+def test_a_model_that_no_memory_holds_is_refused(copied: Path, configure: Configure) -> None:
+    set_config(copied, hidden_size=32 * 10**9)
+    with pytest.raises(SettingsError, match="'mine' does not fit into this machine's memory"):
+        load(local(copied), configure())
+
+
 HUB = ModelEntry(id="owner/name", title="", summary="", hub_id="owner/name")
 
 
@@ -167,6 +252,25 @@ def test_a_hub_model_without_safetensors_is_refused_before_the_download(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "hub_files", lambda *_: ["pytorch_model.bin", "config.json"])
-    monkeypatch.setattr("playground.training.model.hub_files", hub.hub_files)
+    monkeypatch.setattr("playground.training.checkpoint.hub_files", hub.hub_files)
     with pytest.raises(SettingsError, match="'owner/name' has no safetensors"):
         load(HUB, configure())
+
+
+def test_an_adapter_on_the_hub_is_refused_before_the_download(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ["adapter_config.json", "adapter_model.safetensors", "config.json"]
+    monkeypatch.setattr("playground.training.checkpoint.hub_files", lambda *_: files)
+    with pytest.raises(SettingsError, match="'owner/name' is an adapter .*name the base model"):
+        load(HUB, configure())
+
+
+def test_an_adapter_folder_is_refused_with_the_name_of_its_base(copied: Path) -> None:
+    (copied / "adapter_config.json").write_text('{"base_model_name_or_path": "tiny"}')
+    with pytest.raises(SettingsError, match=r"is an adapter .* was trained on \('tiny'\)"):
+        resolve_model(str(copied))
+    (copied / "adapter_config.json").write_text("{")
+    (copied / "config.json").unlink()
+    with pytest.raises(SettingsError, match="is an adapter .* that it was trained on\\."):
+        resolve_model(str(copied))

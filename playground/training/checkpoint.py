@@ -1,0 +1,194 @@
+"""A published model: found, loaded safely, and refused in a sentence when it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from playground.catalog.models import ModelEntry
+from playground.config import SettingsError
+from playground.data.hub import Unreachable, hub_files
+
+_LONGEST_REASON = 200
+
+
+class Checkpoint(NamedTuple):
+    """A causal language model as it was published, and its tokenizer, with a padding token.
+
+    unused: names of tensors in its files that this architecture has no place for.
+    """
+
+    model: Any
+    tokenizer: Any
+    unused: list[str]
+
+
+def load_checkpoint(
+    entry: ModelEntry,
+    max_seq_len: int,
+    dtype: torch.dtype,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> Checkpoint:
+    """Loads a causal language model in floats, on the CPU, and its tokenizer.
+
+    Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
+
+    Raises:
+        SettingsError: it cannot be found or reached, has no safe weights, lacks some that its
+            configuration asks for, is already quantised, or reads shorter sequences than
+            ``max_seq_len``.
+    """
+    where = _source(entry)
+    # Reading any part of a GGUF file takes seconds and asks nobody, so we ask in between.
+    model_config = _load(entry, "configuration", where)
+    _refuse_quantised(entry, model_config)
+    _refuse_too_long(entry, model_config, max_seq_len)
+    check()
+    tokenizer = _load(entry, "tokenizer", where)
+    check()
+    # The configuration is handed over, because reading it from a GGUF file again takes seconds.
+    options = {
+        "dtype": dtype,
+        "use_safetensors": True,
+        "config": model_config,
+        # What does not fit would be drawn at random: told here, and refused below by name.
+        "output_loading_info": True,
+        "ignore_mismatched_sizes": True,
+    }
+    model, loaded = _load(entry, "weights", where | options)
+    _refuse_incomplete(entry, loaded)
+    check()
+    model.config.use_cache = False
+    known = model.get_input_embeddings().num_embeddings
+    if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= known:
+        # Only the mask and the labels, which go by position, decide what padding is.
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token_id is None:
+        raise SettingsError(
+            f"The tokenizer of model '{entry.id}' has no end mark (eos_token), so no answer would "
+            "ever end; give it one in tokenizer_config.json, or pick another model."
+        )
+    return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
+
+
+def _source(entry: ModelEntry) -> dict[str, Any]:
+    """Arguments of ``from_pretrained`` that say where the model is.
+
+    Raises:
+        SettingsError: the hub does not have it, or only weights that can run code when read.
+    """
+    if entry.path:
+        files = {"gguf_file": entry.gguf_file} if entry.gguf_file else {}
+        return {"pretrained_model_name_or_path": str(entry.path), **files}
+    source = {"pretrained_model_name_or_path": entry.hub_id}
+    try:
+        files = hub_files("model", entry.hub_id)
+    except Unreachable:
+        if not _in_cache(entry.hub_id):
+            raise
+        return source | {"local_files_only": True}
+    if "adapter_config.json" in files:  # transformers would load its base model, whichever that is
+        raise SettingsError(
+            f"Model '{entry.id}' is an adapter and not a whole model; "
+            "name the base model that it was trained on."
+        )
+    if not any(name.endswith(".safetensors") for name in files):
+        raise SettingsError(
+            f"Model '{entry.id}' has no safetensors weights; other formats can run code when they "
+            "are read, so pick a checkpoint that has them."
+        )
+    return source
+
+
+def _in_cache(hub_id: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
+
+
+def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
+    # Imported here: transformers takes seconds, and a wrong setting should be refused before.
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # nobody watches a worker's stderr
+    loaders = {"tokenizer": AutoTokenizer, "configuration": AutoConfig}
+    try:
+        return loaders.get(part, AutoModelForCausalLM).from_pretrained(**arguments)
+    except Exception as error:
+        # A broken file makes the libraries raise anything: struct.error, ZeroDivisionError, ...
+        if _is_out_of_memory(error):
+            raise SettingsError(
+                f"Model '{entry.id}' does not fit into this machine's memory; pick a smaller one."
+            ) from error
+        source = f"{entry.gguf_file} of " if entry.gguf_file else ""
+        raise SettingsError(
+            f"The {part} of {source}model '{entry.id}' cannot be loaded ({_reason(entry, error)}); "
+            "its files may be cut short or damaged: save or fetch it again, or pick another model."
+        ) from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    named = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return named or "DefaultCPUAllocator" in str(error)  # torch's own on a CPU has no type
+
+
+def _reason(entry: ModelEntry, error: Exception) -> str:
+    text = " ".join(str(error).split()).replace(str(entry.path), entry.id)
+    if not isinstance(error, OSError | ValueError):
+        text = f"{type(error).__name__}: {text}"
+    short = text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} ..."
+    return short.rstrip(".")
+
+
+def _refuse_incomplete(entry: ModelEntry, loaded: dict[str, Any]) -> None:
+    if missing := sorted(loaded["missing_keys"], key=_natural):
+        raise SettingsError(
+            f"Model '{entry.id}' lacks {some(missing)}, which its config.json asks for; they would "
+            "be random numbers, so save the model again or pick another."
+        )
+    if wrong := sorted(loaded["mismatched_keys"], key=lambda found: _natural(found[0])):
+        name, in_file, in_config = wrong[0]
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise SettingsError(
+            f"Tensor '{name}' of model '{entry.id}' is {_shape(in_file)} in its weights and "
+            f"{_shape(in_config)} by its config.json{more}; the two files do not belong together, "
+            "so save the model again or pick another."
+        )
+
+
+def some(names: list[str]) -> str:
+    """A few of ``names``, and how many there are."""
+    count = f"{len(names)} tensor{'s' * (len(names) > 1)}"
+    return f"{count} ({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    # layers.10 after layers.9
+    return tuple((int(p), "") if p.isdigit() else (-1, p) for p in name.split("."))
+
+
+def _shape(size: Any) -> str:
+    return " x ".join(map(str, size))
+
+
+def _refuse_quantised(entry: ModelEntry, model_config: Any) -> None:
+    found = getattr(model_config, "quantization_config", None)
+    if found:
+        method = found.get("quant_method", "unknown") if isinstance(found, dict) else found
+        raise SettingsError(
+            f"Model '{entry.id}' is already quantised ({method}); rounding it twice would measure "
+            "something else, so pick its original 16-bit checkpoint."
+        )
+
+
+def _refuse_too_long(entry: ModelEntry, model_config: Any, max_seq_len: int) -> None:
+    limit = getattr(model_config, "max_position_embeddings", None)
+    if limit and max_seq_len > limit:
+        raise SettingsError(
+            f"max_seq_len is {max_seq_len}; model '{entry.id}' reads at most {limit} tokens; "
+            "lower it or pick another model."
+        )
