@@ -19,8 +19,8 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
     """Wraps ``model`` with trainable LoRA matrices in fp32; the base stays frozen.
 
     Raises:
-        SettingsError: a name in ``target_modules`` matches no layer; the message lists those that
-            exist.
+        SettingsError: a name in ``target_modules`` matches no layer, or one whose matrix is the
+            embedding's too; the message lists those that can be named.
     """
     from peft import LoraConfig, get_peft_model
 
@@ -97,11 +97,29 @@ def _refuse_unmatched(model: nn.Module, names: tuple[str, ...]) -> None:
         for name, module in model.named_modules()
         if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
     ]
-    known = sorted({name.rpartition(".")[2] for name in layers})
+    tied = [name for name in layers if _is_tied(model, name)]
+    known = sorted({name.rpartition(".")[2] for name in layers if name not in tied})
     for wanted in names:
-        # peft's rule: the whole dotted name, or its last parts.
-        if not any(name == wanted or name.endswith(f".{wanted}") for name in layers):
+        found = [name for name in layers if _names(wanted, name)]
+        if shared := [name for name in found if name in tied]:
+            raise SettingsError(
+                f"target_modules names '{wanted}', but the matrix of '{shared[0]}' is the "
+                "embedding's too, and an adapter would change only one of the two; "
+                f"choose from {', '.join(known)}."
+            )
+        if not found:
             raise SettingsError(
                 f"target_modules names '{wanted}', which no layer of this model is called; "
                 f"choose from {', '.join(known)}.{nearest(wanted, known)}"
             )
+
+
+def _names(wanted: str, layer: str) -> bool:
+    # peft's rule: the whole dotted name, or its last parts.
+    return layer == wanted or layer.endswith(f".{wanted}")
+
+
+def _is_tied(model: nn.Module, layer: str) -> bool:
+    weight = model.get_submodule(layer).weight
+    embeddings = [m.weight for m in model.modules() if isinstance(m, nn.Embedding)]
+    return weight is not None and any(weight is shared for shared in embeddings)

@@ -60,6 +60,27 @@ def test_a_name_that_matches_nothing_is_refused_with_those_that_exist() -> None:
         adapted("fp32", target_modules=("v_proj", "qproj"))
 
 
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "nvfp4"])
+def test_a_head_that_is_the_embedding_too_gets_no_adapter(precision: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        adapted(precision, target_modules=("q_proj", "lm_head"))
+    sentence = str(refused.value)
+    assert "the matrix of 'lm_head' is the embedding's too" in sentence
+    assert "lm_head" not in sentence.partition("choose from")[2]
+
+
+def test_the_hint_never_offers_a_head_that_would_be_refused() -> None:
+    with pytest.raises(SettingsError) as refused:
+        adapted("fp32", target_modules=("lm_heat",))
+    assert "lm_head" not in str(refused.value)
+
+
+def test_a_head_of_its_own_may_be_named() -> None:
+    model = tiny_llama(tie_word_embeddings=False)
+    convert(model, PRECISION_RECIPES["nvfp4"], CPU)
+    assert adapted_modules(add_adapter(model, lora(target_modules=("lm_head",)), 0)) == 1
+
+
 @pytest.mark.parametrize("precision", PRECISION_RECIPES)
 def test_saved_and_loaded_it_says_the_same(precision: str, tmp_path: Path) -> None:
     model = adapted(precision).eval()
