@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 ARCHITECTURES = (80, 89, 90, 100, 103, 120)
@@ -53,8 +53,9 @@ class Compiled:
     """What came out.
 
     Attributes:
-        stack: bytes of local memory a thread; 0 means that nothing was spilled.
-        spills: local loads and stores in the disassembly.
+        stack: bytes of local memory set aside for a thread; the compiler's front end reserves a few
+            that the assembly then never touches.
+        spills: local loads and stores in the disassembly: 0 means that nothing was spilled.
         fp4 / sixteen_bit: matrix instructions of either kind in the PTX.
         flushes: instructions that flush subnormals, which decoding must not.
         inexact: fused multiply-adds and divisions that are not correctly rounded: a quantiser must
@@ -96,7 +97,12 @@ def specs(arch: int) -> Iterator[Spec]:
             "_amax_kernel",
             dtype,
             {"x_ptr": f"*{dtype}", "partial_ptr": "*i32"},
-            {"COUNT": q.AMAX_PROGRAMS, "BLOCK_M": q.BLOCK_M, "BLOCK_K": q.BLOCK_K},
+            {
+                "stride_k": 1,
+                "COUNT": q.AMAX_PROGRAMS,
+                "BLOCK_M": q.BLOCK_M,
+                "BLOCK_K": q.BLOCK_K,
+            },
         )
     for dtype, rule, scaling, stochastic, swizzled, amax in (
         ("bf16", "amax", "1d", False, True, "partial"),
@@ -123,6 +129,7 @@ def specs(arch: int) -> Iterator[Spec]:
                 "seed_ptr": "*i64",
             },
             {
+                "stride_k": 1,
                 "AMAX": amax,
                 "COUNT": q.AMAX_PROGRAMS,
                 "COUNT_PADDED": q.AMAX_PROGRAMS,
@@ -151,7 +158,7 @@ def specs(arch: int) -> Iterator[Spec]:
                 "tensor_scale_ptr": "*fp32",
                 "out_ptr": f"*{dtype}",
             },
-            {"BLOCK_M": d.BLOCK_M, "BLOCK_K": d.BLOCK_K},
+            {"stride_k": 1, "BLOCK_M": d.BLOCK_M, "BLOCK_K": d.BLOCK_K},
             num_warps=d.NUM_WARPS,
             fusion=False,
         )
@@ -170,7 +177,7 @@ def specs(arch: int) -> Iterator[Spec]:
         "_quantize_mxfp4_kernel",
         "bf16 swizzled",
         {"x_ptr": "*bf16", "codes_ptr": "*u8", "scales_ptr": "*u8"},
-        {"SWIZZLED": True, "BLOCK_M": mx.BLOCK_M, "BLOCK_K": mx.BLOCK_K},
+        {"stride_k": 1, "SWIZZLED": True, "BLOCK_M": mx.BLOCK_M, "BLOCK_K": mx.BLOCK_K},
         num_warps=mx.NUM_WARPS,
     )
     for size, tile in m.DECODED_TILES.items():
@@ -221,6 +228,12 @@ def specs(arch: int) -> Iterator[Spec]:
             )
 
 
+def one_row(spec: Spec) -> Spec:
+    """The same with a single row, which Triton compiles apart: an argument of 1 is a constant."""
+    constants = {**spec.constants, "M": 1}
+    return replace(spec, constants=constants, label=f"{spec.label} one row")
+
+
 def _blocks(tile) -> dict[str, int]:  # noqa: ANN001
     return {
         "BLOCK_M": tile.block_m,
@@ -241,11 +254,13 @@ def compile_spec(spec: Spec) -> Compiled:
     kernel = getattr(importlib.import_module(f"kernels.{spec.module}"), spec.kernel)
     names = kernel.arg_names
     types = {n: "constexpr" if n in spec.constants else spec.types.get(n, "i32") for n in names}
-    # As at run time: pointers are aligned, and the shapes a model has are multiples of 16.
+    # As at run time: pointers are aligned, the shapes a model has are multiples of 16, and an
+    # argument of 1 is a constant, which a contiguous tensor's last stride is.
     aligned = {
         (i,): [["tt.divisibility", 16]]
         for i, n in enumerate(names)
-        if types[n].startswith("*") or n in ("K", "N", "stride_x", "stride_m")
+        if types[n].startswith("*")
+        or (n in ("K", "N", "stride_x", "stride_m") and n not in spec.constants)
     }
     constants = {(names.index(n),): value for n, value in spec.constants.items()}
     done = triton.compile(
@@ -320,7 +335,11 @@ def _main_loop(assembly: str, opcode: str) -> list[str]:
 
 def compile_all(architectures: tuple[int, ...] = ARCHITECTURES) -> list[Compiled]:
     """Everything, on all cores."""
-    todo = [spec for arch in architectures for spec in specs(arch)]
+    todo = []
+    for arch in architectures:
+        every = list(specs(arch))
+        first = {spec.kernel: spec for spec in reversed(every)}
+        todo += [*every, *(one_row(spec) for spec in first.values())]
     with ProcessPoolExecutor() as pool:
         return list(pool.map(compile_spec, todo))
 
@@ -333,10 +352,10 @@ def main() -> None:
     # Read when triton is imported, which is later: kernels must be compiled here, not interpreted.
     os.environ.pop("TRITON_INTERPRET", None)
     results = compile_all(tuple(arguments.arch or ARCHITECTURES))
-    print(f"{'kernel':66} {'regs':>4} {'stack':>5} {'shared':>7} {'fp4':>4} {'16b':>4} ratio")
+    print(f"{'kernel':66} {'regs':>4} {'spills':>6} {'shared':>7} {'fp4':>4} {'16b':>4} ratio")
     for r in results:
         ratio = f"{r.ratio:.2f}" if r.ratio is not None else ""
-        counts = f"{r.registers:4} {r.stack:5} {r.shared:7} {r.fp4:4} {r.sixteen_bit:4}"
+        counts = f"{r.registers:4} {r.spills:6} {r.shared:7} {r.fp4:4} {r.sixteen_bit:4}"
         print(f"{r.name:66} {counts} {ratio}")
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(r) for r in results], indent=1))

@@ -41,7 +41,7 @@ def _only(rows: list[Compiled], what: str) -> None:
 
 def test_every_architecture_has_every_kernel(compiled: list[Compiled]) -> None:
     for arch in ARCHITECTURES:
-        kernels = [r.kernel for r in compiled if r.arch == arch]
+        kernels = [r.kernel for r in compiled if r.arch == arch and "one row" not in r.name]
         assert kernels.count("_matmul_decoded_kernel") == 2 * len(DECODED_TILES)
         assert kernels.count(NATIVE) == 3 * len(NATIVE_TILES.get(arch, {}))
         assert {
@@ -54,7 +54,7 @@ def test_every_architecture_has_every_kernel(compiled: list[Compiled]) -> None:
 
 
 def test_nothing_is_spilled(compiled: list[Compiled]) -> None:
-    _only([r for r in compiled if r.stack or r.spills], "spilled")
+    _only([r for r in compiled if r.spills], "spilled")
 
 
 def test_shared_memory_is_within_the_architecture_s_limit(compiled: list[Compiled]) -> None:
