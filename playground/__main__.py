@@ -23,6 +23,7 @@ from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
 from playground.config import SettingsError, private
+from playground.data.check import check_rows
 from playground.launcher import Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
@@ -157,7 +158,7 @@ def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
 def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: Path) -> None:
     """Queues the comparison, draws it to its end, and leaves with the exit code."""
     resolve_model(preset.config.model)
-    resolve_dataset(preset.config.dataset)
+    check_rows(resolve_dataset(preset.config.dataset), preset.config)
     _check_writable(json_file)
     told_to_leave = interrupted()
     store = RunStore(home)

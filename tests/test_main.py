@@ -191,6 +191,27 @@ class TestBadInput:
         assert code == 2 and "Traceback" not in out + err and "Usage" in out + err
         assert not home.exists()
 
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (b"", "has no rows"),
+            (b'{"foo": 1}\n{"foo": 2}\n', "The columns foo are not a known format"),
+            (b'{"text": "a"}\nno json\n', "Line 2 of 'rows.jsonl' is not JSON"),
+        ],
+    )
+    def test_a_file_that_cannot_be_learned_from_is_refused_once(
+        self, home: Path, tmp_path: Path, content: bytes, says: str
+    ) -> None:
+        (tmp_path / "rows.jsonl").write_bytes(content)
+        done = subprocess.run(
+            [sys.executable, "-m", "playground", "compare", "quick", "--home", str(home),
+             "--set", f"dataset={tmp_path / 'rows.jsonl'}"],
+            cwd=ROOT, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 1 and done.stdout == ""
+        assert says in done.stderr and len(done.stderr.splitlines()) == 1
+        assert not home.exists()
+
     def test_the_real_catalog_refuses_before_anything_is_created(self, home: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "playground", "compare", "quick", "--set", "dataset=iso-date"],

@@ -15,6 +15,7 @@ import gradio as gr
 from playground import commands
 from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
 from playground.config import PRECISIONS, SECTIONS, RunConfig, SettingsError, field_of, setting_path
+from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
 from playground.ui import text
@@ -111,6 +112,7 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
             _tried(wrong, resolve, plain(filled[key]))
     if preset is None or wrong:
         raise SettingsError(" ".join(wrong))
+    check_rows(resolve_dataset(preset.config.dataset), preset.config)
     return preset
 
 

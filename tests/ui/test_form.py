@@ -93,6 +93,12 @@ def test_a_sentence_uses_the_labels_of_the_form() -> None:
     assert text.labelled("A seed of the schedule.") == "A seed of the schedule."
 
 
+def test_a_file_that_cannot_be_learned_from_is_refused(tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("foo,bar\n1,2\n")
+    with pytest.raises(SettingsError, match="columns foo, bar are not a known format"):
+        form.read("quick", filled(dataset=str(tmp_path / "rows.csv")))
+
+
 def test_the_command_starts_the_same_comparison(tmp_path) -> None:
     asked = filled(max_steps="7", precisions=["fp32", "nvfp4"], train_rows="40", seed="3")
     preset = form.read("quick", asked)
