@@ -329,12 +329,12 @@ def _sentence(error: Any) -> str:
         return f"Setting '{leaf}' is unknown; remove it.{nearest(leaf, known)}"
     if kind == "missing":
         return f"Setting '{leaf}' is missing; give it a value."
-    value = error["input"]
+    value = _shown(error["input"])
     if kind == "value_error":
         cause = context.get("error")
         if isinstance(cause, SettingsError):
             return _capital(str(cause))
-        return f"{_capital(leaf)} is {value!r}: {cause}."
+        return f"{_capital(leaf)} is {value}: {cause}."
     remedies = {
         "greater_than": lambda c: f"it must be above {c['gt']}",
         "greater_than_equal": lambda c: f"it must be at least {c['ge']}",
@@ -342,6 +342,7 @@ def _sentence(error: Any) -> str:
         "less_than_equal": lambda c: f"it must be at most {c['le']}",
         "finite_number": lambda c: "it must be a finite number",
         "literal_error": lambda c: f"it must be {c['expected']}",
+        "int_parsing_size": lambda c: "it must be a whole number of ordinary size",
         "int_parsing": lambda c: "it must be a whole number, written with digits only",
         "int_from_float": lambda c: "it must be a whole number",
         "int_type": lambda c: "it must be a whole number",
@@ -352,7 +353,12 @@ def _sentence(error: Any) -> str:
         "string_too_short": lambda c: "it must not be empty",
     }
     remedy = remedies[kind](context) if kind in remedies else error["msg"].lower()
-    return f"{_capital(leaf)} is {value!r}; {remedy}."
+    return f"{_capital(leaf)} is {value}; {remedy}."
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}… ({len(text)} characters)"
 
 
 def _capital(sentence: str) -> str:

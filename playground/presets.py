@@ -103,7 +103,7 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
 
 
 def defaults() -> dict[str, Any]:
-    """``presets/_defaults.yaml`` as nested plain values: each setting's default, written once."""
+    """``presets/_defaults.yaml`` as nested texts, as written: each setting's default, once."""
     return _read(FOLDER / "_defaults.yaml")
 
 
@@ -132,7 +132,7 @@ def _read(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _LARGEST:
         raise SettingsError(f"Preset '{path}' is over {_LARGEST:,} bytes; a preset is short text.")
     try:
-        values = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_StrictLoader)
+        values = _nulls(yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_TextLoader))
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"Preset '{path}' cannot be read: {error}.") from None
     except yaml.YAMLError as error:
@@ -140,23 +140,42 @@ def _read(path: Path) -> dict[str, Any]:
         where = f" in line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it is not YAML"
         raise SettingsError(f"Preset '{path}' has a mistake{where}: {problem}.") from None
+    except RecursionError:
+        raise SettingsError(f"Preset '{path}' is nested too deeply; a preset is flat.") from None
     if not isinstance(values, dict):
         raise SettingsError(f"Preset '{path}' holds no settings; write them as 'name: value'.")
     return values
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that is written twice; YAML would silently take the second."""
+class _TextLoader(yaml.BaseLoader):
+    """Leaves every value as the text it is, for the settings themselves to read, as from ``--set``.
+
+    YAML would make a date of 2024-01-01, 3600 of 1:00:00, and nothing that it finds odd of 2e-4. A
+    key that is written twice is refused; YAML would silently take the second.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a name stands before each colon, not a list", key.start_mark
+                )
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"'{key.value}' is written twice; keep one", key.start_mark
                 )
             seen.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+def _nulls(value: Any) -> Any:
+    """Text that YAML reads as "no value" becomes None, at any depth."""
+    if isinstance(value, dict):
+        return {key: _nulls(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_nulls(inner) for inner in value]
+    return None if value in ("", "null", "~") else value
 
 
 def _merged(base: dict[str, Any], preset: dict[str, Any], path: Path) -> dict[str, Any]:

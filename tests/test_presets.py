@@ -67,12 +67,17 @@ def test_the_defaults_name_each_setting_once_and_nothing_else() -> None:
 def test_a_file_anywhere_is_a_preset(write) -> None:
     preset = load_preset(write("\ufeff" + GOOD + "training: {max_steps: 7}\n"))
     assert (preset.name, preset.title, preset.config.training.max_steps) == ("mine", "mine", 7)
-    assert preset.config.lora.lora_r == defaults()["lora"]["lora_r"]
+    assert preset.config.lora.lora_r == int(defaults()["lora"]["lora_r"])
 
 
 def test_numbers_that_yaml_takes_for_text_are_read(write) -> None:
     preset = load_preset(write(GOOD + "training: {learning_rate: 2e-4}\n"))
     assert preset.config.training.learning_rate == 0.0002
+
+
+def test_a_title_is_the_text_it_is_whatever_yaml_would_make_of_it(write) -> None:
+    for title in ("2024-99-99", "1:30:00", "no", "0x10"):
+        assert load_preset(write(f"title: {title}\n" + GOOD)).title == title
 
 
 class TestOverrides:
@@ -207,15 +212,19 @@ class TestRefused:
                 GOOD + "training: {max_step: 3}\n",
                 "Setting 'max_step' is unknown; remove it.",
             ),
-            (GOOD + "training: {max_steps: true}\n", "max_steps is True: a yes/no value is not a"),
+            (GOOD + "training: {max_steps: true}\n", "max_steps is 'true'; it must be a whole"),
             (
                 GOOD + "training: {learning_rate: .nan}\n",
-                "learning_rate is nan; it must be",
+                "learning_rate is '.nan'; it must be",
             ),
             ("dataset: iso-dates\nprecisions: [fp16]\n", "Setting 'model' is missing"),
             ("model: tiny\ndataset: iso-dates\n", "'precisions' is None; give at least one"),
             ("model: tiny\ndataset: iso-dates\nprecisions: fp16\n", "'precisions' is 'fp16'; give"),
-            ("!!python/object/apply:os.system [ls]\n", "has a mistake in line 1"),
+            ("!!python/object/apply:os.system [ls]\n", "holds no settings"),
+            ("? [a, b]\n: c\n", "has a mistake in line 1"),
+            ("{? {a: b} : c}\n", "has a mistake in line 1"),
+            ("a: " + "[" * 3000 + "\n", "is nested too deeply"),
+            (GOOD + f"training: {{max_steps: {'9' * 5000}}}\n", "… (5002 characters); it must"),
         ],
     )
     def test_a_file_with_a_mistake(self, write, text: str, says: str) -> None:
