@@ -13,55 +13,20 @@ as good as one with 16-bit weights. Tensor scales multiply the fp32 sum, and the
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 import triton
 import triton.language as tl
 
 from .dequantize import decode_tile, round_to_bf16
 from .format import NVFP4Tensor, swizzle_scales
+from .tiles import DECODED_TILES, NATIVE_TILES, Tile, pick_tile
 
 Operand = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 """Codes, swizzled scales, tensor scale: what FP4 matrix units take of a packed matrix."""
 
 
-class Tile(NamedTuple):
-    """How a product is cut up: values of M, N and K to a program, warps, and pipeline stages."""
-
-    block_m: int
-    block_n: int
-    block_k: int
-    num_warps: int
-    num_stages: int
-
-
-# Chosen by what the compiler makes of them (``python -m benchmarks.compiled``): no spills, and on
-# sm_120 the loop holds 2 to 4 other instructions to an FP4 one. On sm_100 and 103 a tile below 128
-# rows would silently become bf16.
-NATIVE_TILES: dict[int, dict[str, Tile]] = {
-    100: {
-        "small": Tile(128, 64, 256, 4, 3),
-        "large": Tile(128, 128, 256, 4, 3),
-        "wide": Tile(128, 256, 256, 8, 3),
-    },
-    120: {
-        "few rows": Tile(32, 128, 256, 4, 3),
-        "small": Tile(64, 64, 256, 4, 3),
-        "large": Tile(128, 128, 256, 8, 3),
-    },
-}
-NATIVE_TILES[103] = NATIVE_TILES[100]
-NATIVE_TILES[121] = NATIVE_TILES[120]
-
-DECODED_TILES: dict[str, Tile] = {
-    "few rows": Tile(32, 64, 64, 4, 3),
-    "small": Tile(64, 128, 64, 4, 3),
-    "large": Tile(128, 128, 64, 8, 3),
-}
-
 _BAND = 8
-_MULTIPROCESSORS = 132  # of a typical large GPU: fewer tiles than this leave some idle
+"""Rows of tiles that neighbouring programs share, so that loads hit the L2."""
 
 
 @triton.jit
@@ -232,21 +197,6 @@ def _matmul_decoded_kernel(
             w = tl.trans(decode_tile(codes, scales, BLOCK_N, BLOCK_K).to(x.dtype))
         acc = tl.dot(x, w, acc)
     _store(acc, out_ptr, bias_ptr, tl.load(tensor_scale_ptr), rows, columns, M, N, HAS_BIAS)
-
-
-def pick_tile(tiles: dict[str, Tile], m: int, n: int) -> Tile:
-    """The largest tile that leaves no multiprocessor without one, by a rule of thumb.
-
-    The self-test measures them all on a real GPU; this is what is used before it has.
-    """
-    if m <= 32 and "few rows" in tiles:
-        return tiles["few rows"]
-    usable = [tile for name, tile in tiles.items() if name != "few rows"]
-    usable.sort(key=lambda tile: tile.block_m * tile.block_n, reverse=True)
-    for tile in usable:
-        if triton.cdiv(m, tile.block_m) * triton.cdiv(n, tile.block_n) >= _MULTIPROCESSORS:
-            return tile
-    return usable[-1]
 
 
 def matmul_native(

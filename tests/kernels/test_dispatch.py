@@ -14,6 +14,7 @@ import torch
 from kernels import choose_backend, dispatch, selftest
 from kernels import matmul as products
 from kernels.dispatch import Verdict, remember
+from kernels.tiles import NATIVE_TILES
 
 ROOT = Path(__file__).parents[2]
 SHAPES = ((17, 48, 64), (33, 32, 80))
@@ -85,6 +86,10 @@ def test_candidates_of_a_gpu(
     got, reason = dispatch.candidates("cuda", recipe)
     assert got == named
     assert reason.startswith(why)
+
+
+def test_every_native_gpu_has_tiles() -> None:
+    assert {10 * major + minor for major, minor in dispatch.NATIVE_CAPABILITIES} <= {*NATIVE_TILES}
 
 
 def _test_decoded(device: str) -> Verdict:
