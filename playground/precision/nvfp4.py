@@ -9,6 +9,13 @@
 The frozen weight is quantised once, so its scales can be searched for; an activation is quantised
 at every use, once for all the Linears that read it. (Recipes: MLPerf Training v5.1,
 llama2_70b_lora; NVIDIA, arXiv 2509.25149.)
+
+An activation's tensor scale is the amax of its whole micro-batch, padding included, as on hardware.
+So what else is in the micro-batch shows in how a row is rounded, and a loss depends a little on
+``micro_batch_size``: the bundled model's, untrained, on 128 held-out rows lies between 3.987 and
+4.009 for 1 to 64 rows at a time, without a trend, where FP16's is 3.9618 for all of them. Within a
+comparison every precision has the same micro-batches; across two that differ in them, differences
+of that size mean nothing.
 """
 
 from __future__ import annotations

@@ -47,6 +47,11 @@ def held_out_loss(
 
     Yields the share done after each batch, and returns the loss. Rows are taken in order of length:
     less padding, and the same batches for every precision.
+
+    Args:
+        batch_size: rows at a time. The run's own micro-batch: what fits in training fits here.
+            NVFP4 scales an activation by its whole batch, so there it shows a little in the loss
+            (see ``precision/nvfp4.py``); nowhere else does it.
     """
     ordered = sorted(examples, key=lambda example: len(example.input_ids))
     total, tokens = 0.0, 0

@@ -17,7 +17,7 @@ def summed_loss(model: nn.Module, batch: MicroBatch) -> Tensor:
     """The sum of -log p over the batch's supervised tokens, in nats: () fp32.
 
     A sum, not a mean, so that the caller divides by the tokens of the whole optimizer step and the
-    micro-batching cannot show in the result.
+    micro-batching cannot show in the result (but for NVFP4's activations, scaled by micro-batch).
     """
     rows, columns = (batch.labels[:, 1:] != IGNORED).nonzero(as_tuple=True)
     targets = batch.labels[rows, columns + 1]

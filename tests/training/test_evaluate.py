@@ -11,6 +11,8 @@ import torch
 from playground.data.batches import collate
 from playground.data.formats import Sample
 from playground.data.tokenise import Example, tokenise
+from playground.precision.convert import convert
+from playground.precision.registry import PRECISION_RECIPES
 from playground.training.evaluate import exact_match, held_out_loss
 from playground.training.loss import summed_loss
 from tests.tiny import tiny_llama, tiny_tokenizer
@@ -62,6 +64,19 @@ def test_padding_and_batching_do_not_show() -> None:
     assert {f.tokens for f in by_size.values()} == {2 + 20 + 4}
     for size in (2, 3):
         assert by_size[size].loss == pytest.approx(by_size[1].loss, rel=1e-6)
+
+
+def test_nvfp4_rounds_a_row_by_its_batch_and_the_loss_hardly_shows_it() -> None:
+    """What is written beside the recipe: an activation's scale is that of the whole batch."""
+    model = tiny_llama()
+    convert(model, PRECISION_RECIPES["nvfp4"], CPU)
+    rows = examples(*PAIRS)
+    losses = [
+        found(held_out_loss(model, rows, batch_size=size, pad_id=1, device=CPU)).loss
+        for size in (1, 3)
+    ]
+    assert losses[0] != losses[1]
+    assert losses[0] == pytest.approx(losses[1], rel=0.02)
 
 
 def test_the_gradient_is_that_of_all_logits() -> None:
