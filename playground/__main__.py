@@ -8,9 +8,9 @@ typer's 2.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
-from playground.config import SettingsError, private
+from playground.config import SettingsError, expand, private
 from playground.data.check import check_rows
 from playground.launcher import Launcher, interrupted
 from playground.presets import Preset, load_preset
@@ -127,12 +127,9 @@ def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
     before = {i: store.get_run(i) for i in ids}
     launcher = Launcher(store)  # takes over a run whose server is gone
     launcher.stop(found.id)
-    deadline = time.monotonic() + _STOPPED_WITHIN_S
-    while any(not r.over or r.pid for r in map(store.get_run, ids)):
-        if time.monotonic() > deadline:  # the process that watches it may be suspended
-            _say(f"{found.id} was asked to stop, but the process that watches it does not act.")
-            raise typer.Exit(1)
-        time.sleep(0.1)
+    if not _wait_for_end(store, ids):  # the process that watches it may be suspended
+        _say(f"{found.id} was asked to stop, but the process that watches it does not act.")
+        raise typer.Exit(1)
     launcher.close()
     runs = [store.get_run(i) for i in ids]
     for ended in runs:
@@ -173,14 +170,30 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
             launcher.stop(group.id)  # first, for the terminal to speak to may be gone
             _say("Stopping; this takes at most 10 seconds.")
 
-    group = follow(store, group.id, view(store, console), heed)
-    launcher.close()
+    try:
+        group = follow(store, group.id, view(store, console), heed)
+    except BaseException:  # the pipe we print to is closed, say: what nobody sees must not go on
+        launcher.stop(group.id)
+        _wait_for_end(store, group.run_ids)
+        raise
+    finally:
+        launcher.close()
     result = _group_json(store, group)
     _print_group(result, group)
     _write_json(json_file, result)
     if all(r.status == "finished" for r in group.runs):
         raise typer.Exit(0)
     raise typer.Exit(1)
+
+
+def _wait_for_end(store: RunStore, run_ids: Sequence[str]) -> bool:
+    """Waits until stopped runs have ended and their processes are gone; False if they are not."""
+    deadline = time.monotonic() + _STOPPED_WITHIN_S
+    while any(not run.over or run.pid for run in map(store.get_run, run_ids)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _overrides(settings: list[str] | None) -> dict[str, str]:
@@ -194,7 +207,7 @@ def _overrides(settings: list[str] | None) -> dict[str, str]:
 
 
 def _has_runs(home: Path) -> bool:
-    return (home.expanduser() / "playground.db").is_file()
+    return (expand(home) / "playground.db").is_file()
 
 
 def _existing(home: Path) -> RunStore:
@@ -259,18 +272,35 @@ def _check_writable(json_file: Path | None) -> None:
     """Before a run takes minutes, not after."""
     if json_file is None:
         return
-    target = json_file if json_file.exists() else json_file.absolute().parent
-    if json_file.is_dir() or not target.exists() or not os.access(target, os.W_OK):
-        raise SettingsError(f"JSON file '{json_file}' cannot be written; choose another place.")
+    try:
+        new = not json_file.exists()
+        json_file.open("a").close()
+        if new:
+            json_file.unlink()
+    except OSError as error:
+        raise _unwritable(json_file, error) from None
 
 
 def _write_json(json_file: Path | None, value: Any) -> None:
-    if json_file is not None:
+    if json_file is None:
+        return
+    try:
         json_file.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    except OSError as error:  # a full disk, say; the runs are kept, and `show ID --json` asks again
+        raise _unwritable(json_file, error) from None
+
+
+def _unwritable(json_file: Path, error: OSError) -> SettingsError:
+    name = str(json_file) if len(str(json_file)) <= 200 else f"{str(json_file)[:60]}…"
+    return SettingsError(
+        f"JSON file '{name}' cannot be written ({error.strerror}); choose another place."
+    )
 
 
 def main() -> None:
     """Entry point: a request that cannot be carried out gets one sentence, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without our letters gets others, no crash
+        stream.reconfigure(errors="replace")
     try:
         cli()
     except SettingsError as error:

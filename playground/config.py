@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -39,6 +40,21 @@ class SettingsError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(private(message))
+
+
+def expand(path: str | Path) -> Path:
+    """An absolute path, ``~`` and ``~name`` followed.
+
+    Raises:
+        SettingsError: ``~name`` names nobody here.
+    """
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError:
+        raise SettingsError(
+            f"'{path}' begins with the name of a user that this machine does not have; "
+            "write the folder out."
+        ) from None
 
 
 class PrecisionInfo(BaseModel):

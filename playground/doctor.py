@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from playground import hardware
-from playground.config import PRECISIONS, private
+from playground.config import PRECISIONS, expand, private
 from playground.hardware import Device
 from playground.processes import ROOT, child_environment
 
@@ -57,7 +57,7 @@ def examine(home: Path, self_test: tuple[str, ...] = SELF_TEST) -> CheckUp:
     """
     device = hardware.detect()
     versions, findings = _versions()
-    home = home.expanduser().absolute()
+    home = expand(home)
     report, why, log = _self_test(device, home, self_test)
     if why:
         findings.append(why)

@@ -21,6 +21,7 @@ from playground.config import (
     RunConfig,
     SettingsError,
     check_precision,
+    expand,
     field_of,
     nearest,
     parse_config,
@@ -118,7 +119,7 @@ def _path(name_or_path: str) -> Path:
     if name_or_path in names:
         return next(path for path in FOLDER.rglob("*.yaml") if path.stem == name_or_path)
     if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
-        path = Path(name_or_path).expanduser()
+        path = expand(name_or_path)
         if not path.is_file():
             raise SettingsError(f"Preset file '{name_or_path}' does not exist; check the path.")
         return path

@@ -150,6 +150,18 @@ class TestInterrupted:
         assert [run.status for run in runs] == ["stopped", "stopped"]
         assert not store.live()
 
+    def test_a_reader_that_goes_away_leaves_no_run_behind(
+        self, home: Path, store: RunStore
+    ) -> None:
+        process = _started(
+            home, "compare", "quick", "--set", "dataset=steady", "--set", "max_steps=3000"
+        )
+        assert process.stdout.readline().startswith("Comparison ")
+        process.stdout.close()  # as `| head -1` does
+        assert process.wait(timeout=30) == 1
+        assert [run.status for run in store.list_groups()[0].runs] == ["stopped", "stopped"]
+        assert not store.live()
+
 
 class TestBadInput:
     @pytest.mark.parametrize(
@@ -163,6 +175,10 @@ class TestBadInput:
             (["compare", "quick", "--set", "precisions=fp16,fp61"], "Precision 'fp61' is unknown"),
             (["compare", "quick", "--set", "model=tinny"], "tinny"),
             (["compare", "quick", "--json", "/nowhere/x.json"], "'/nowhere/x.json' cannot be"),
+            (["compare", "quick", "--json", "/dev/null/x.json"], "(Not a directory); choose"),
+            (["compare", "quick", "--json", "x" * 300], "(File name too long); choose another"),
+            (["compare", "~nosuchuser/x.yaml"], "'~nosuchuser/x.yaml' begins with the name of a"),
+            (["list", "--home", "~nosuchuser/x"], "'~nosuchuser/x' begins with the name of a user"),
             (["run", "quick", "--precision", "fp61"], "Precision 'fp61' is unknown"),
             (
                 ["show", "g-1"],

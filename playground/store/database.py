@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playground.config import SettingsError
+from playground.config import SettingsError, expand
 from playground.store.migrations import migrate
 
 _BUSY_S = 30  # a writer waits this long for another process's (short) transaction
@@ -24,7 +24,7 @@ class Database:
     """
 
     def __init__(self, home: Path) -> None:
-        self.home = Path(home).expanduser().absolute()
+        self.home = expand(home)
         self._local = threading.local()
         try:
             self.home.mkdir(parents=True, exist_ok=True)
