@@ -136,8 +136,11 @@ def table(records: Sequence[RunRecord], over: bool) -> str:
         + "</tr>"
         for key, cell in CELLS.items()
     )
+    more = text.SIDEWAYS.format(count=len(records))
+    swipe = f'<p class="sideways">{more}</p>' if len(records) > 2 else ""
     return (
-        f'{fair(records, over)}<div class="wide"><table class="facts"><thead><tr><td></td>{heads}'
+        f'{fair(records, over)}{swipe}<div class="wide" tabindex="0">'
+        f'<table class="facts"><thead><tr><td></td>{heads}'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -154,7 +154,8 @@ def command(group: Group) -> str:
     for key in ("model", "dataset", *SETTINGS):
         value = setting(config, key)
         if value != setting(preset.config, key):
-            words += ["--set", f"{key}={plain(typed(value)) or 'null'}"]
+            # A path under the user's home starts with ~ here, which we expand ourselves.
+            words += ["--set", f"{key}={private(plain(typed(value))) or 'null'}"]
     if precisions != list(preset.precisions):
         words += ["--set", f"precisions={','.join(precisions)}"]
     overrides = dict(word.split("=", 1) for word in words if "=" in word)

@@ -7,7 +7,7 @@ from html import escape
 import gradio as gr
 
 from playground.compare import RunRecord, verdict
-from playground.config import PRECISIONS
+from playground.config import PRECISIONS, private
 from playground.store import Group, Run, RunStore
 from playground.ui import figures, text
 from playground.ui.panels import badge, chip, swatch
@@ -38,7 +38,7 @@ def _row(store: RunStore, group: Group) -> str:
     return (
         f'<tr><td class="when">{figures.moment(group.created_at)}</td>'
         f'<td>{link}<span class="id">{escape(group.preset)} · {escape(group.id)}</span></td>'
-        f"<td>{escape(config.model)}<br>{escape(config.dataset)}<br>{escape(steps)}</td>"
+        f"<td>{escape(private(config.model))}<br>{escape(private(config.dataset))}<br>{escape(steps)}</td>"
         f'<td>{arms}</td><td class="delta">{_delta(store, group)}</td></tr>'
     )
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from playground.compare import RunRecord, verdict
 from playground.compare.verdict import Verdict
-from playground.config import PRECISIONS
+from playground.config import PRECISIONS, private
 from playground.events import Step
 from playground.store import Group, Run
 from playground.ui import figures, text
@@ -50,8 +50,8 @@ def heading(scene: Scene) -> str:
         return f'<div class="empty"><h2>{text.EMPTY_TITLE}</h2><p>{text.EMPTY_TEXT}</p></div>'
     group, config = scene.group, scene.group.runs[0].config
     parts = [
-        escape(config.model),
-        escape(config.dataset),
+        escape(private(config.model)),
+        escape(private(config.dataset)),
         text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps)),
         figures.moment(group.created_at),
     ]

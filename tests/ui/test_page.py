@@ -395,6 +395,36 @@ def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
             assert wide <= width, f"{tab} is {wide} pixels wide in a window of {width}"
 
 
+def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> None:
+    page = visit(served.url, width=390, height=844)
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    page.get_by_role("button", name="Details and proof of fairness").click()
+    expect(page.locator(".sideways")).to_contain_text("all 4 precisions")
+    table = page.locator(".wide")
+    table.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+    edge = table.bounding_box()
+    head = page.locator("table.facts th[scope=row]").first.bounding_box()
+    last = page.locator("table.facts thead th").last.bounding_box()
+    assert abs(head["x"] - edge["x"]) < 2
+    assert last["x"] + last["width"] <= edge["x"] + edge["width"] + 1
+
+
+def test_a_list_opens_below_its_field(served: Served, visit) -> None:
+    page = visit(served.url)
+    page.get_by_role("button", name="Advanced settings").click()
+    for key in ("dataset", "schedule"):
+        field(page, key).click()
+        listed = page.locator(f"#field-{key} .options").bounding_box()
+        shown = field(page, key).bounding_box()
+        assert listed["y"] >= shown["y"] + shown["height"] - 1
+        seen = page.locator(f"#field-{key} [role=option]").last
+        seen.click()  # in view, not cut off by what it stands in
+        expect(page.locator(f"#field-{key} .options")).to_have_count(0)
+
+
 def test_light_and_dark_follow_the_browser(served: Served, visit) -> None:
     for dark, paper in ((False, "rgb(246, 247, 249)"), (True, "rgb(13, 16, 21)")):
         page = visit(served.url, dark=dark)
