@@ -57,8 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
         open_browser(url)
     stop.wait()
     app.close(verbose=False)
+    last_words = farewell(store)
     launcher.close()
-    print(farewell(store), flush=True)
+    print(last_words, flush=True)
     return 0
 
 
@@ -129,14 +130,15 @@ def open_browser(url: str) -> None:
 
 
 def farewell(store: RunStore) -> str:
-    """What becomes of a run that is still going when the page is closed."""
-    running = [run for run in store.live() if run.status == "running"]
-    if not running:
-        return text.GOODBYE
-    group = store.get_group(running[0].group_id)
-    stop = command("stop", group.id, home=store.home)
-    said = [text.GOODBYE, text.STILL_RUNNING.format(title=group.title, stop=stop)]
-    if len(group.runs) > 1:
+    """What becomes of the runs that go on or wait when the page is closed; asked before it is."""
+    said = [text.GOODBYE]
+    live = store.live()
+    for run in live:
+        if run.status == "running":
+            group = store.get_group(run.group_id)
+            stop = command("stop", group.id, home=store.home)
+            said.append(text.STILL_RUNNING.format(title=group.title, stop=stop))
+    if any(run.status == "queued" for run in live):
         said.append(text.WAITING_WILL_END)
     return "\n".join(said)
 

@@ -32,7 +32,7 @@ _LOG_TAIL = 16_384  # bytes
 
 _GONE = "The server that would have started it is gone; start it again."
 _CLOSED = "The server was closed before its turn came; start it again."
-_LOST = "Its process and the server that watched it are gone; its points are kept. Start it again."
+_LOST = "Its process is gone and has not said why; its points are kept. Start it again."
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,15 @@ import gradio as gr
 
 from playground import commands
 from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
-from playground.config import PRECISIONS, SECTIONS, RunConfig, SettingsError, field_of, setting_path
+from playground.config import (
+    PRECISIONS,
+    SECTIONS,
+    RunConfig,
+    SettingsError,
+    field_of,
+    private,
+    setting_path,
+)
 from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group

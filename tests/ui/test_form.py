@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +128,14 @@ def test_the_command_of_a_preset_that_is_gone_says_everything(tmp_path) -> None:
     words = shlex.split(form.command(group))
     assert words[4] == "quick"
     assert load_preset("quick", dict(w.split("=", 1) for w in words[6:-2:2])).config == other.config
+
+
+def test_the_command_names_nobody_s_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"prompt": "a", "completion": "b"}\n' * 4)
+    store = RunStore(tmp_path / "runs")
+    config = load_preset("quick", {"dataset": str(rows)}).config
+    group = store.create_group("quick", "t", [config], "1:1.0")
+    assert "dataset=~/rows.jsonl" in form.command(group)
+    assert str(tmp_path) not in form.command(group)
