@@ -24,6 +24,7 @@ from playground.ui import figures, text
 MAX_POINTS = 600
 """Points of one line that are drawn: about one for each pixel column that a line can use."""
 
+SCRIPTS = ("curves.js", "charts.js")
 FROM_ZERO = {"loss": True, "tokens_per_s": True, "memory_mib": True}
 
 
@@ -139,7 +140,8 @@ def charts(store: RunStore) -> gr.HTML:
     ask_detail.__name__ = "detail"  # what charts.js calls
     # Written into the script: Gradio may run it before the component's other properties arrive.
     words = f"const words = {json.dumps(text.CHARTS)};\n"
-    drawing = (Path(__file__).parent / "charts.js").read_text(encoding="utf-8")
+    here = Path(__file__).parent
+    drawing = "".join((here / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return gr.HTML(
         value=None,
         # The template never mentions the value: Gradio then leaves our drawing alone.
