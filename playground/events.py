@@ -111,7 +111,7 @@ class Facts(_Event):
     memory_source: str | None = None
     batches_sha256: str | None = None
     adapter_init_sha256: str | None = None
-    rows: dict[str, int] | None = None  # read, dropped, cut, kept, train, eval
+    rows: dict[str, int] | None = None  # read, duplicates, no_answer, dropped, ...
     skipped_updates: int | None = None
 
 
