@@ -31,4 +31,4 @@ def _quoted(home: Path) -> str:
     user, path = Path.home(), expand(home)
     if user != Path("/") and path.is_relative_to(user) and path != user:
         return f"~/{shlex.quote(str(path.relative_to(user)))}"  # a quoted ~ would not be expanded
-    return shlex.quote(str(path))
+    return shlex.quote(str(home))
