@@ -7,7 +7,7 @@ import importlib.util
 import torch
 
 from benchmarks.harness import Rival, Row, device, measure
-from kernels import linear_nvfp4, quantize_activation, quantize_nvfp4
+from kernels import linear_fp4, quantize_activation, quantize_nvfp4
 from kernels.dispatch import LinearRecipe, candidates
 from kernels.format import swizzle_scales
 
@@ -44,7 +44,7 @@ def _ours(x: torch.Tensor, w: torch.Tensor) -> list[Rival]:
         def call() -> torch.Tensor:
             weight_only = recipe == "nvfp4-weight-only"
             operand = None if weight_only else quantize_activation(x, backend=backend)
-            return linear_nvfp4(
+            return linear_fp4(
                 x, q, recipe=recipe, operand=operand, tiled_scales=tiled, backend=backend
             )
 

@@ -27,6 +27,8 @@ from pathlib import Path
 ARCHITECTURES = (80, 89, 90, 100, 103, 120)
 SHARED_LIMIT = {80: 166912, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}
 """Bytes of shared memory that one block may use (CUDA C++ Programming Guide, table of limits)."""
+FORMATS = {16: "NVFP4", 32: "MXFP4"}
+"""By the number of values that share a scale."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def specs(arch: int) -> Iterator[Spec]:
     from kernels import dequantize as d
     from kernels import matmul as m
     from kernels import quantize as q
-    from kernels import quantize_mxfp4 as mx
+    from kernels import quantize_mx as mx
 
     for dtype in ("fp32", "bf16", "fp16"):
         yield Spec(
@@ -146,19 +148,25 @@ def specs(arch: int) -> Iterator[Spec]:
             num_warps=q.NUM_WARPS,
             fusion=False,
         )
-    for dtype in ("fp32", "bf16", "fp16"):
+    for dtype, group in (("fp32", 16), ("bf16", 16), ("fp16", 16), ("fp32", 32)):
         yield Spec(
             arch,
             "dequantize",
-            "_dequantize_nvfp4_kernel",
-            dtype,
+            "_dequantize_kernel",
+            f"{FORMATS[group]} {dtype}",
             {
                 "codes_ptr": "*u8",
                 "scales_ptr": "*u8",
                 "tensor_scale_ptr": "*fp32",
                 "out_ptr": f"*{dtype}",
             },
-            {"stride_k": 1, "BLOCK_M": d.BLOCK_M, "BLOCK_K": d.BLOCK_K},
+            {
+                "stride_k": 1,
+                "HAS_TENSOR_SCALE": group == 16,
+                "GROUP": group,
+                "BLOCK_M": d.BLOCK_M,
+                "BLOCK_K": d.BLOCK_K,
+            },
             num_warps=d.NUM_WARPS,
             fusion=False,
         )
@@ -173,7 +181,7 @@ def specs(arch: int) -> Iterator[Spec]:
     )
     yield Spec(
         arch,
-        "quantize_mxfp4",
+        "quantize_mx",
         "_quantize_mxfp4_kernel",
         "bf16 swizzled",
         {"x_ptr": "*bf16", "codes_ptr": "*u8", "scales_ptr": "*u8"},
@@ -181,12 +189,13 @@ def specs(arch: int) -> Iterator[Spec]:
         num_warps=mx.NUM_WARPS,
     )
     for size, tile in m.DECODED_TILES.items():
-        for transposed in (False, True):
+        # MXFP4's fprop is always in FP4, so only its dgrad decodes.
+        for group, transposed in ((16, False), (16, True), (32, True)):
             yield Spec(
                 arch,
                 "matmul",
                 "_matmul_decoded_kernel",
-                f"{size} {'dgrad' if transposed else 'fprop'}",
+                f"{FORMATS[group]} {size} {'dgrad' if transposed else 'fprop'}",
                 {
                     "x_ptr": "*bf16",
                     "codes_ptr": "*u8",
@@ -195,7 +204,13 @@ def specs(arch: int) -> Iterator[Spec]:
                     "bias_ptr": "*bf16",
                     "out_ptr": "*bf16",
                 },
-                {"HAS_BIAS": True, "TRANSPOSED": transposed, **_blocks(tile)},
+                {
+                    "HAS_BIAS": True,
+                    "HAS_TENSOR_SCALE": group == 16,
+                    "TRANSPOSED": transposed,
+                    "GROUP": group,
+                    **_blocks(tile),
+                },
                 num_warps=tile.num_warps,
                 num_stages=tile.num_stages,
             )
@@ -205,7 +220,7 @@ def specs(arch: int) -> Iterator[Spec]:
                 arch,
                 "matmul",
                 "_matmul_native_kernel",
-                f"{'NVFP4' if group == 16 else 'MXFP4'} {size}{'' if even else ' ragged K'}",
+                f"{FORMATS[group]} {size}{'' if even else ' ragged K'}",
                 {
                     "a_ptr": "*u8",
                     "a_scales_ptr": "*fp8e4nv" if group == 16 else "*u8",

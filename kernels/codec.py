@@ -1,4 +1,4 @@
-"""Triton device functions shared by the kernels: E2M1 and E4M3 to and from fp32, random bytes.
+"""Triton device functions shared by the kernels: E2M1, E4M3 and E8M0 in fp32, random bytes.
 
 E2M1 is rounded with comparisons and E4M3 with integers, never with a cast: casts differ between
 GPUs (Ampere has no E4M3 at all) and Triton's interpreter rounds them wrongly. So one code path
@@ -65,6 +65,19 @@ def e4m3_value(byte):
     """E4M3 byte of a non-negative scale (int32) -> fp32; 0x7F is NaN."""
     value = (byte << 20).to(tl.float32, bitcast=True) * 1.329227995784916e36  # 2^120
     return tl.where(byte == 0x7F, float("nan"), value)
+
+
+@triton.jit
+def e8m0_value(byte):
+    """E8M0 byte (int32) -> fp32: 2^(byte - 127), of which byte 0 is a subnormal; 0xFF is NaN."""
+    value = tl.where(byte == 0, 1 << 22, byte << 23).to(tl.float32, bitcast=True)
+    return tl.where(byte == 0xFF, float("nan"), value)
+
+
+@triton.jit
+def scale_value(byte, GROUP: tl.constexpr):
+    """A block's scale (int32) -> fp32: E4M3 where 16 values share it, E8M0 where 32 do."""
+    return e4m3_value(byte) if GROUP == 16 else e8m0_value(byte)
 
 
 @triton.jit

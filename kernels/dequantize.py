@@ -1,4 +1,4 @@
-"""Decoding NVFP4 in Triton: codes and scales to fp32, bf16 or fp16, as stored or transposed.
+"""Decoding NVFP4 and MXFP4 in Triton: to fp32, bf16 or fp16, as stored or transposed.
 
 A decoded value is exact in fp32 up to the last product, with the tensor scale, and is rounded to
 the wanted type once after it: the same bits as ``reference.py``. The transpose is written from the
@@ -11,26 +11,29 @@ import torch
 import triton
 import triton.language as tl
 
-from .codec import e2m1_value, e4m3_value
+from .codec import e2m1_value, scale_value
 from .format import SCALE_BLOCK, NVFP4Tensor
+from .mxfp4 import PackedTensor
 
 BLOCK_M, BLOCK_K, NUM_WARPS = 32, 64, 4
 
 
 @triton.jit
-def decode_tile(codes, scales, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr):
-    """Values over the tensor scale, exact in fp32, bf16 and fp16 alike: at most 6 significant bits.
+def decode_tile(codes, scales, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr):
+    """Values over the tensor scale, at most 6 significant bits: exact in fp32 and bf16.
+
+    In fp16 NVFP4's are exact too, and MXFP4's where a block's scale is from 2^-23 to 2^13.
 
     Args:
         codes: (BLOCK_M, BLOCK_K // 2) uint8.
-        scales: (BLOCK_M, BLOCK_K // 16) uint8.
+        scales: (BLOCK_M, BLOCK_K // GROUP) uint8.
     Returns:
         (BLOCK_M, BLOCK_K) fp32.
     """
     byte = codes.to(tl.int32)
     value = tl.reshape(tl.join(e2m1_value(byte), e2m1_value(byte >> 4)), (BLOCK_M, BLOCK_K))
-    scale = e4m3_value(scales.to(tl.int32))
-    wide = tl.broadcast_to(scale[:, :, None], (BLOCK_M, BLOCK_K // 16, 16))
+    scale = scale_value(scales.to(tl.int32), GROUP)
+    wide = tl.broadcast_to(scale[:, :, None], (BLOCK_M, BLOCK_K // GROUP, GROUP))
     return value * tl.reshape(wide, (BLOCK_M, BLOCK_K))
 
 
@@ -44,7 +47,7 @@ def round_to_bf16(x):
 
 
 @triton.jit
-def _dequantize_nvfp4_kernel(
+def _dequantize_kernel(
     codes_ptr,
     scales_ptr,
     tensor_scale_ptr,
@@ -53,22 +56,26 @@ def _dequantize_nvfp4_kernel(
     K,
     stride_m,
     stride_k,
+    HAS_TENSOR_SCALE: tl.constexpr,
+    GROUP: tl.constexpr,  # values to a scale: 16 in NVFP4, 32 in MXFP4
     BLOCK_M: tl.constexpr,
     BLOCK_K: tl.constexpr,
 ):
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     halves = tl.program_id(1).to(tl.int64) * (BLOCK_K // 2) + tl.arange(0, BLOCK_K // 2)
-    blocks = tl.program_id(1).to(tl.int64) * (BLOCK_K // 16) + tl.arange(0, BLOCK_K // 16)
+    blocks = tl.program_id(1).to(tl.int64) * (BLOCK_K // GROUP) + tl.arange(0, BLOCK_K // GROUP)
     columns = tl.program_id(1).to(tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
     row_fits = (rows < M)[:, None]
 
     code_fits = row_fits & (halves < K // 2)[None, :]
     codes = tl.load(codes_ptr + rows[:, None] * (K // 2) + halves[None, :], mask=code_fits, other=0)
-    scale_fits = row_fits & (blocks < K // 16)[None, :]
+    scale_fits = row_fits & (blocks < K // GROUP)[None, :]
     scales = tl.load(
-        scales_ptr + rows[:, None] * (K // 16) + blocks[None, :], mask=scale_fits, other=0
+        scales_ptr + rows[:, None] * (K // GROUP) + blocks[None, :], mask=scale_fits, other=0
     )
-    value = decode_tile(codes, scales, BLOCK_M, BLOCK_K) * tl.load(tensor_scale_ptr)
+    value = decode_tile(codes, scales, BLOCK_M, BLOCK_K, GROUP)
+    if HAS_TENSOR_SCALE:
+        value *= tl.load(tensor_scale_ptr)
 
     at = out_ptr + rows[:, None] * stride_m + columns[None, :] * stride_k
     if out_ptr.dtype.element_ty == tl.bfloat16:
@@ -76,8 +83,8 @@ def _dequantize_nvfp4_kernel(
     tl.store(at, value.to(out_ptr.dtype.element_ty), mask=row_fits & (columns < K)[None, :])
 
 
-def dequantize_nvfp4_triton(
-    q: NVFP4Tensor, dtype: torch.dtype = torch.float32, *, transpose: bool = False
+def dequantize_triton(
+    q: PackedTensor, dtype: torch.dtype = torch.float32, *, transpose: bool = False
 ) -> torch.Tensor:
     """The (M, K) values of a packed tensor, or with ``transpose`` the (K, M) ones, contiguous."""
     m, k = q.shape
@@ -85,7 +92,7 @@ def dequantize_nvfp4_triton(
     if out.numel() == 0:
         return out
     strides = reversed(out.stride()) if transpose else out.stride()
-    _dequantize_nvfp4_kernel[(triton.cdiv(m, BLOCK_M), triton.cdiv(k, BLOCK_K))](
+    _dequantize_kernel[(triton.cdiv(m, BLOCK_M), triton.cdiv(k, BLOCK_K))](
         q.codes,
         q.block_scales.view(torch.uint8),
         q.tensor_scale,
@@ -93,6 +100,8 @@ def dequantize_nvfp4_triton(
         m,
         k,
         *strides,
+        HAS_TENSOR_SCALE=q.tensor_scale is not None,
+        GROUP=q.group,
         BLOCK_M=BLOCK_M,
         BLOCK_K=BLOCK_K,
         num_warps=NUM_WARPS,

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 
 How = Literal["native", "weight-only", "emulated"]
-LinearRecipe = Literal["nvfp4", "nvfp4-2d", "nvfp4-weight-only"]
+LinearRecipe = Literal["nvfp4", "nvfp4-2d", "nvfp4-weight-only", "mxfp4"]
 
 NATIVE_CAPABILITIES = ((10, 0), (10, 3), (12, 0))
 """GPUs whose FP4 tensor cores the pinned Triton compiles for; sm_121 needs Triton 3.8."""
@@ -75,8 +75,9 @@ def forget() -> None:
 def choose_backend(device: torch.device | str, recipe: LinearRecipe = "nvfp4") -> BackendChoice:
     """The backend that a recipe runs on for tensors of ``device``: the quickest that passed."""
     device = torch.device(device)
+    label = "MXFP4" if recipe == "mxfp4" else "NVFP4"
     if device.type == "cpu":
-        reason = "A CPU has no FP4 units, so NVFP4 is emulated: same bits, products in fp32."
+        reason = f"A CPU has no FP4 units, so {label} is emulated: same bits, products in fp32."
         return BackendChoice("reference", "emulated", reason)
     named, why_none = candidates(device, recipe)
     known = verdicts(device, recipe)
@@ -92,7 +93,7 @@ def choose_backend(device: torch.device | str, recipe: LinearRecipe = "nvfp4") -
         why = f"No self-test of {' or '.join(named)} has passed here yet"
     else:
         why = why_none
-    return BackendChoice("reference", "emulated", f"{why}, so NVFP4 is emulated on the GPU.")
+    return BackendChoice("reference", "emulated", f"{why}, so {label} is emulated on the GPU.")
 
 
 def candidates(device: torch.device | str, recipe: LinearRecipe) -> tuple[list[str], str]:
@@ -108,7 +109,9 @@ def candidates(device: torch.device | str, recipe: LinearRecipe) -> tuple[list[s
         return ["decoded"], ""
     if capability not in NATIVE_CAPABILITIES:
         return [], f"{name} has no FP4 tensor cores that the installed Triton knows"
-    return ["native", "cublas"] if hasattr(torch.nn.functional, "scaled_mm") else ["native"], ""
+    # cuBLASLt's MXFP4 is left out: the formats are compared, so one kernel should serve both.
+    by_cublas = recipe != "mxfp4" and hasattr(torch.nn.functional, "scaled_mm")
+    return ["native", "cublas"] if by_cublas else ["native"], ""
 
 
 def check_backend(name: str | None, device: torch.device) -> str:

@@ -11,6 +11,7 @@ That is 4 + 8/16 = 4.5 bits a value. ``README.md`` beside this file draws it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -40,6 +41,7 @@ class NVFP4Tensor:
         tensor_scale: () float32, multiplies on decode (amax / 2688 for the rule ``amax``). Other
             libraries store its reciprocal under a similar name.
         shape: (M, K) of the matrix that was packed.
+        group: values to a block scale.
     Raises:
         ValueError: the parts do not fit together; the message says which and how.
     """
@@ -48,6 +50,7 @@ class NVFP4Tensor:
     block_scales: torch.Tensor
     tensor_scale: torch.Tensor
     shape: tuple[int, int]
+    group: ClassVar[int] = SCALE_BLOCK
 
     def __post_init__(self) -> None:
         m, k = self.shape
@@ -56,13 +59,7 @@ class NVFP4Tensor:
             "block_scales": (torch.float8_e4m3fn, (m, k // SCALE_BLOCK)),
             "tensor_scale": (torch.float32, ()),
         }
-        for name, (dtype, shape) in wanted.items():
-            part = getattr(self, name)
-            if part.dtype != dtype or tuple(part.shape) != shape:
-                raise ValueError(
-                    f"{name} is {part.dtype} {tuple(part.shape)}, but an NVFP4 tensor of shape "
-                    f"({m}, {k}) needs {dtype} {shape}; build it with quantize_nvfp4"
-                )
+        check_parts(self, wanted, "an NVFP4 tensor", "quantize_nvfp4")
 
     @property
     def device(self) -> torch.device:
@@ -85,6 +82,33 @@ class NVFP4Tensor:
 
     def _parts(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         return self.codes, self.block_scales, self.tensor_scale
+
+
+def check_parts(
+    packed: object, wanted: dict[str, tuple[torch.dtype, tuple[int, ...]]], what: str, maker: str
+) -> None:
+    """Refuses a packed tensor whose parts do not have the dtypes and shapes that belong together.
+
+    Raises:
+        ValueError: with the part, what it is and what it should be.
+    """
+    for name, (dtype, shape) in wanted.items():
+        part = getattr(packed, name)
+        if part.dtype != dtype or tuple(part.shape) != shape:
+            raise ValueError(
+                f"{name} is {part.dtype} {tuple(part.shape)}, but {what} of shape "
+                f"{tuple(packed.shape)} needs {dtype} {shape}; build it with {maker}"
+            )
+
+
+def check_decoded_dtype(dtype: torch.dtype) -> None:
+    """Refuses to decode to anything but fp32, bf16 and fp16.
+
+    Raises:
+        ValueError: with the dtype and the choices.
+    """
+    if dtype not in INPUT_DTYPES:
+        raise ValueError(f"dtype is {dtype}; decode to float32, bfloat16 or float16")
 
 
 def check_input(x: torch.Tensor, block: int = SCALE_BLOCK) -> None:

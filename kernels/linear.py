@@ -1,15 +1,17 @@
-"""fprop and dgrad of a frozen Linear in NVFP4, as custom operators that torch.compile understands.
+"""fprop and dgrad of a frozen Linear in 4 bits, as custom operators that torch.compile understands.
 
     fprop    y = x @ W.T     the activation quantised (W4A4) or not (W4A16)
     dgrad    dx = dy @ W     through the decoded forward weight, or both operands in FP4
     wgrad    there is none: under LoRA the base weight is frozen
 
-Three recipes, after NVIDIA (arXiv 2509.25149) and MLPerf Training v5.1's llama2_70b_lora:
+Four recipes; NVFP4's are after NVIDIA (arXiv 2509.25149) and MLPerf Training v5.1's
+llama2_70b_lora:
 
     nvfp4              activations 1x16; dgrad decodes the forward weight, dY in 16 bits
     nvfp4-2d           the weight scaled in 16x16 tiles, so that its transpose rounds alike; FP4
                        products both ways, dY rounded stochastically
     nvfp4-weight-only  16-bit activations and gradients both ways
+    mxfp4              as nvfp4, with 32 values to a scale and a power of two for a scale
 
 Quantising is an operator of its own with nothing but tensors in and out: in eager mode a caller
 quantises once and passes the result to q, k and v; under torch.compile identical calls are merged.
@@ -31,7 +33,7 @@ from torch.nn import functional as F
 
 from .dispatch import LinearRecipe, choose_backend
 from .format import SCALE_BLOCK, NVFP4Tensor, check_input, swizzle_scales
-from .ops import dequantize_nvfp4
+from .mxfp4 import MX_BLOCK, MXFP4Tensor, PackedTensor, fake_quantize_mxfp4, packed
 from .reference import fake_quantize_nvfp4
 from .rounding import round_to
 from .scales import ScaleRule
@@ -41,9 +43,9 @@ _FP4 = ("native", "cublas")
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-def linear_nvfp4(
+def linear_fp4(
     x: Tensor,
-    weight: NVFP4Tensor,
+    weight: PackedTensor,
     bias: Tensor | None = None,
     *,
     recipe: LinearRecipe = "nvfp4",
@@ -57,10 +59,10 @@ def linear_nvfp4(
 
     Args:
         x: (..., K) fp32, bf16 or fp16.
-        weight: (N, K); for ``nvfp4-2d`` quantised with 2D scaling, N a multiple of 16.
+        weight: (N, K) in the recipe's format; for ``nvfp4-2d`` with 2D scaling, N a multiple of 16.
         bias: (N,), frozen.
-        operand: what ``quantize_activation(x)`` returned, where several Linears read the same x;
-            None quantises x here.
+        operand: what ``quantize_activation(x, recipe=recipe)`` returned, where several Linears
+            read the same x; None quantises x here.
         tiled_scales: ``swizzle_scales(weight.block_scales)``, made once, for FP4 tensor cores;
             None makes them here.
         seed: (1,) int64, for the stochastic rounding of dY in ``nvfp4-2d``: change it every step.
@@ -69,13 +71,14 @@ def linear_nvfp4(
     Returns:
         (..., N) in x's dtype.
     Raises:
-        ValueError: an operand does not fit, an unknown recipe, or ``nvfp4-2d`` without a seed.
+        ValueError: an operand does not fit, an unknown recipe or a weight not in its format,
+            or ``nvfp4-2d`` without a seed.
     """
     _check(x, weight, recipe, seed)
     backend = backend or choose_backend(x.device, recipe).name
     if operand is None:
         weight_only = recipe == "nvfp4-weight-only"
-        operand = [] if weight_only else quantize_activation(x, backend=backend)
+        operand = [] if weight_only else quantize_activation(x, recipe=recipe, backend=backend)
     if tiled_scales is None and backend in _FP4:
         tiled_scales = swizzle_scales(weight.block_scales)
     dgrad = "fp4" if recipe == "nvfp4-2d" else "decoded"
@@ -84,23 +87,37 @@ def linear_nvfp4(
 
 
 def quantize_activation(
-    x: Tensor, *, scale_rule: ScaleRule = "amax", backend: str | None = None
+    x: Tensor,
+    *,
+    recipe: LinearRecipe = "nvfp4",
+    scale_rule: ScaleRule = "amax",
+    backend: str | None = None,
 ) -> list[Tensor]:
-    """x rounded to NVFP4 with 1x16 scaling, once for all Linears that read it. No gradient.
+    """x rounded in blocks along K, once for all Linears that read it. No gradient.
 
+    Args:
+        scale_rule: how NVFP4 chooses a block's scale; MXFP4 knows only its own way.
     Returns:
-        What the backend multiplies: [x_hat], like x, or [codes, tiled scales, tensor scale].
+        What the backend multiplies: [x_hat], like x, or [codes, tiled scales, tensor scale], where
+        MXFP4 has no tensor scale.
     """
-    backend = backend or choose_backend(x.device).name
+    backend = backend or choose_backend(x.device, recipe).name
+    group = MX_BLOCK if recipe == "mxfp4" else SCALE_BLOCK
     if backend in _FP4:
-        return list(_quantize(x.detach(), scale_rule, None))
-    return [_fake_quantize(x.detach(), scale_rule, None)]
+        return _quantize(x.detach(), group, scale_rule, None)
+    return [_fake_quantize(x.detach(), group, scale_rule, None)]
 
 
-def _check(x: Tensor, weight: NVFP4Tensor, recipe: str, seed: Tensor | None) -> None:
+def _check(x: Tensor, weight: PackedTensor, recipe: str, seed: Tensor | None) -> None:
     if recipe not in get_args(LinearRecipe):
         raise ValueError(f"recipe is {recipe!r}; choose from {', '.join(get_args(LinearRecipe))}")
-    check_input(x)
+    wanted = MXFP4Tensor if recipe == "mxfp4" else NVFP4Tensor
+    if not isinstance(weight, wanted):
+        raise ValueError(
+            f"weight is a {type(weight).__name__}, but the recipe {recipe} needs an "
+            f"{wanted.__name__}: pack it with quantize_{wanted.__name__[:5].lower()}"
+        )
+    check_input(x, weight.group)
     n, k = weight.shape
     if x.shape[-1] != k:
         raise ValueError(
@@ -118,7 +135,9 @@ def _check(x: Tensor, weight: NVFP4Tensor, recipe: str, seed: Tensor | None) -> 
 
 
 @torch.library.custom_op("fp4_playground::fake_quantize", mutates_args=())
-def _fake_quantize(x: Tensor, scale_rule: str, seed: Tensor | None) -> Tensor:
+def _fake_quantize(x: Tensor, group: int, scale_rule: str, seed: Tensor | None) -> Tensor:
+    if group == MX_BLOCK:
+        return fake_quantize_mxfp4(x)
     finite = torch.aminmax(x) if x.numel() else ()
     if not all(torch.isfinite(end) for end in finite):
         # One NaN takes the tensor scale with it, as on hardware; the loss will show it.
@@ -130,27 +149,30 @@ def _fake_quantize(x: Tensor, scale_rule: str, seed: Tensor | None) -> Tensor:
 
 
 @_fake_quantize.register_fake
-def _(x: Tensor, scale_rule: str, seed: Tensor | None) -> Tensor:
+def _(x: Tensor, group: int, scale_rule: str, seed: Tensor | None) -> Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 @torch.library.custom_op("fp4_playground::quantize", mutates_args=())
-def _quantize(x: Tensor, scale_rule: str, seed: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+def _quantize(x: Tensor, group: int, scale_rule: str, seed: Tensor | None) -> list[Tensor]:
     from .quantize import quantize_nvfp4_triton
+    from .quantize_mx import quantize_mxfp4_triton
 
     rows = x.reshape(-1, x.shape[-1])
-    return quantize_nvfp4_triton(rows, scale_rule=scale_rule, seed=seed, swizzled=True)
+    if group == MX_BLOCK:
+        return list(quantize_mxfp4_triton(rows, swizzled=True))
+    return list(quantize_nvfp4_triton(rows, scale_rule=scale_rule, seed=seed, swizzled=True))
 
 
 @_quantize.register_fake
-def _(x: Tensor, scale_rule: str, seed: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+def _(x: Tensor, group: int, scale_rule: str, seed: Tensor | None) -> list[Tensor]:
     m, k = x.numel() // x.shape[-1], x.shape[-1]
-    tiles = ((m + 127) // 128) * ((k + 63) // 64)
-    return (
-        x.new_empty(m, k // 2, dtype=torch.uint8),
-        x.new_empty(tiles * 512, dtype=torch.float8_e4m3fn),
-        x.new_empty((), dtype=torch.float32),
-    )
+    tiles = ((m + 127) // 128) * ((k + 4 * group - 1) // (4 * group))
+    codes = x.new_empty(m, k // 2, dtype=torch.uint8)
+    if group == MX_BLOCK:
+        return [codes, x.new_empty(tiles * 512, dtype=torch.uint8)]
+    scales = x.new_empty(tiles * 512, dtype=torch.float8_e4m3fn)
+    return [codes, scales, x.new_empty((), dtype=torch.float32)]
 
 
 @torch.library.custom_op("fp4_playground::linear", mutates_args=())
@@ -159,7 +181,7 @@ def _linear(
     operand: list[Tensor],
     codes: Tensor,
     block_scales: Tensor,
-    tensor_scale: Tensor,
+    tensor_scale: Tensor | None,
     tiled_scales: Tensor | None,
     bias: Tensor | None,
     seed: Tensor | None,
@@ -167,10 +189,10 @@ def _linear(
     compute: str,
     backend: str,
 ) -> Tensor:
-    q = _packed(codes, block_scales, tensor_scale)
+    q = packed(codes, block_scales, tensor_scale)
     if backend == "reference":
         left = operand[0].to(torch.float32) if operand else round_to(x, compute)
-        y = F.linear(left, dequantize_nvfp4(q), None if bias is None else bias.to(torch.float32))
+        y = F.linear(left, q.dequantize(), None if bias is None else bias.to(torch.float32))
         return round_to(y, compute).to(x.dtype)
     from .matmul import matmul_decoded, matmul_fp4
 
@@ -179,7 +201,7 @@ def _linear(
         y = matmul_decoded(left.to(_DTYPES[compute]), q, bias=bias)
     else:
         w = (codes, tiled_scales, tensor_scale)
-        y = matmul_fp4(tuple(operand), w, bias=bias, dtype=_DTYPES[compute], backend=backend)
+        y = matmul_fp4(_operand(operand), w, bias=bias, dtype=_DTYPES[compute], backend=backend)
     return y.to(x.dtype).view(*x.shape[:-1], -1)
 
 
@@ -193,26 +215,27 @@ def _linear_dgrad(
     dy: Tensor,
     codes: Tensor,
     block_scales: Tensor,
-    tensor_scale: Tensor,
+    tensor_scale: Tensor | None,
     seed: Tensor | None,
     dgrad: str,
     compute: str,
     backend: str,
 ) -> Tensor:
-    q = _packed(codes, block_scales, tensor_scale)
+    q = packed(codes, block_scales, tensor_scale)
     if backend == "reference":
         left = round_to(dy, compute)
-        left = _fake_quantize(left, "amax", seed) if dgrad == "fp4" else left
-        return round_to(left @ dequantize_nvfp4(q), compute).to(dy.dtype)
+        left = _fake_quantize(left, SCALE_BLOCK, "amax", seed) if dgrad == "fp4" else left
+        return round_to(left @ q.dequantize(), compute).to(dy.dtype)
     from .dequantize import transpose_nvfp4_2d
     from .matmul import matmul_decoded, matmul_fp4, native_operand
 
     rows = dy.reshape(-1, dy.shape[-1]).to(_DTYPES[compute])
     if dgrad == "fp4" and backend in _FP4:
-        left, right = _quantize(rows, "amax", seed), native_operand(transpose_nvfp4_2d(q))
-        dx = matmul_fp4(left, right, dtype=_DTYPES[compute], backend=backend)
+        left = _quantize(rows, SCALE_BLOCK, "amax", seed)
+        right = native_operand(transpose_nvfp4_2d(q))
+        dx = matmul_fp4(_operand(left), right, dtype=_DTYPES[compute], backend=backend)
     else:
-        rows = _fake_quantize(rows, "amax", seed) if dgrad == "fp4" else rows
+        rows = _fake_quantize(rows, SCALE_BLOCK, "amax", seed) if dgrad == "fp4" else rows
         dx = matmul_decoded(rows, q, transposed=True)
     return dx.to(dy.dtype).view(*dy.shape[:-1], -1)
 
@@ -237,5 +260,7 @@ def _backward(ctx, dy: Tensor):  # noqa: ANN001, ANN202
 _linear.register_autograd(_backward, setup_context=_save)
 
 
-def _packed(codes: Tensor, block_scales: Tensor, tensor_scale: Tensor) -> NVFP4Tensor:
-    return NVFP4Tensor(codes, block_scales, tensor_scale, (codes.shape[0], codes.shape[1] * 2))
+def _operand(parts: list[Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
+    """What ``_quantize`` returned, as ``matmul_fp4`` takes it."""
+    codes, scales, *tensor_scale = parts
+    return codes, scales, tensor_scale[0] if tensor_scale else None

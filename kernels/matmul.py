@@ -1,4 +1,4 @@
-"""Matrix products with NVFP4 operands in Triton.
+"""Matrix products with NVFP4 or MXFP4 operands in Triton.
 
     native    both operands packed: the FP4 tensor cores of sm_100, 103 and 120 multiply the codes
     decoded   the weight packed, the other operand in 16 bits: the weight is decoded in registers
@@ -7,8 +7,9 @@ Native FP4 wants block scales in tiles of 128 rows by 4 scales, 512 bytes each (
 read that way, the scales arrive where the matrix unit wants them. Read row by row, the compiler
 spends 2.7 shuffles on each FP4 instruction and spills registers.
 
-A decoded weight has at most 6 significant bits, so it is exact in fp16 and bf16, and the product is
-as good as one with 16-bit weights. Tensor scales multiply the fp32 sum, and the cast comes last.
+A decoded weight has at most 6 significant bits, so it is exact in 16 bits (``decode_tile`` says how
+far in fp16), and the product is as good as one with 16-bit weights. Tensor scales multiply the fp32
+sum, and the cast comes last.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import triton
 import triton.language as tl
 
 from .dequantize import decode_tile, round_to_bf16
-from .format import NVFP4Tensor, swizzle_scales
+from .format import SCALE_BLOCK, swizzle_scales
+from .mxfp4 import MX_BLOCK, PackedTensor
 from .tiles import DECODED_TILES, NATIVE_TILES, Tile, pick_tile
 
 Operand = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
-"""Codes, swizzled scales, tensor scale: what FP4 matrix units take of a packed matrix."""
+"""Codes, swizzled scales, tensor scale (MXFP4 has none): what FP4 matrix units take."""
 
 
 _BAND = 8
@@ -153,7 +155,9 @@ def _matmul_decoded_kernel(
     K,
     stride_x,
     HAS_BIAS: tl.constexpr,
+    HAS_TENSOR_SCALE: tl.constexpr,
     TRANSPOSED: tl.constexpr,
+    GROUP: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
@@ -173,12 +177,12 @@ def _matmul_decoded_kernel(
         if TRANSPOSED:
             packed_row, width = inner, N
             half = tile_n * (BLOCK_N // 2) + tl.arange(0, BLOCK_N // 2)
-            block = tile_n * (BLOCK_N // 16) + tl.arange(0, BLOCK_N // 16)
+            block = tile_n * (BLOCK_N // GROUP) + tl.arange(0, BLOCK_N // GROUP)
             row_fits = inner < K
         else:
             packed_row, width = columns, K
             half = start // 2 + tl.arange(0, BLOCK_K // 2)
-            block = start // 16 + tl.arange(0, BLOCK_K // 16)
+            block = start // GROUP + tl.arange(0, BLOCK_K // GROUP)
             row_fits = columns < N
         row = packed_row.to(tl.int64)[:, None]
         codes = tl.load(
@@ -187,16 +191,19 @@ def _matmul_decoded_kernel(
             other=0,
         )
         scales = tl.load(
-            scales_ptr + row * (width // 16) + block[None, :],
-            mask=row_fits[:, None] & (block < width // 16)[None, :],
+            scales_ptr + row * (width // GROUP) + block[None, :],
+            mask=row_fits[:, None] & (block < width // GROUP)[None, :],
             other=0,
         )
         if TRANSPOSED:
-            w = decode_tile(codes, scales, BLOCK_K, BLOCK_N).to(x.dtype)
+            w = decode_tile(codes, scales, BLOCK_K, BLOCK_N, GROUP).to(x.dtype)
         else:
-            w = tl.trans(decode_tile(codes, scales, BLOCK_N, BLOCK_K).to(x.dtype))
+            w = tl.trans(decode_tile(codes, scales, BLOCK_N, BLOCK_K, GROUP).to(x.dtype))
         acc = tl.dot(x, w, acc)
-    _store(acc, out_ptr, bias_ptr, tl.load(tensor_scale_ptr), rows, columns, M, N, HAS_BIAS)
+    scale = 1.0
+    if HAS_TENSOR_SCALE:
+        scale = tl.load(tensor_scale_ptr)
+    _store(acc, out_ptr, bias_ptr, scale, rows, columns, M, N, HAS_BIAS)
 
 
 def matmul_native(
@@ -251,7 +258,7 @@ def matmul_native(
 
 def matmul_decoded(
     x: torch.Tensor,
-    q: NVFP4Tensor,
+    q: PackedTensor,
     *,
     tile: Tile | None = None,
     transposed: bool = False,
@@ -284,7 +291,9 @@ def matmul_decoded(
         k,
         x.stride(0),
         HAS_BIAS=bias is not None,
+        HAS_TENSOR_SCALE=q.tensor_scale is not None,
         TRANSPOSED=transposed,
+        GROUP=q.group,
         BLOCK_M=tile.block_m,
         BLOCK_N=tile.block_n,
         BLOCK_K=tile.block_k,
@@ -336,10 +345,11 @@ def matmul_fp4(
         return matmul_cublas(a, b, bias=bias, dtype=dtype)
     major, minor = torch.cuda.get_device_capability(a[0].device)
     tile = pick_tile(NATIVE_TILES[10 * major + minor], a[0].shape[0], b[0].shape[0])
-    return matmul_native(a, b, tile=tile, bias=bias, dtype=dtype)
+    group = MX_BLOCK if a[2] is None else SCALE_BLOCK
+    return matmul_native(a, b, tile=tile, group=group, bias=bias, dtype=dtype)
 
 
-def native_operand(q: NVFP4Tensor) -> Operand:
+def native_operand(q: PackedTensor) -> Operand:
     """A packed tensor as ``matmul_native`` takes it: its scales swizzled."""
     return q.codes, swizzle_scales(q.block_scales), q.tensor_scale
 

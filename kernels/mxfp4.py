@@ -12,16 +12,22 @@ value lands anywhere from 4 to 8 and above 6 it saturates: MXFP4 errs half as mu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
-from .format import check_input, check_matrix
+from .dispatch import check_backend
+from .format import NVFP4Tensor, check_decoded_dtype, check_input, check_matrix, check_parts
 from .reference import pack_codes, unpack_codes
 from .rounding import round_e2m1
+from .scales import block_amax
 
 MX_BLOCK = 32
 """Consecutive values along K that share one E8M0 scale."""
+MXFP4_BITS = 4 + 8 / MX_BLOCK
+"""Bits a value takes, its share of the block scale included."""
 E8M0_BIAS = 127
+E8M0_NAN = 255
 _E2M1_EXPONENT = 2
 
 
@@ -31,13 +37,31 @@ class MXFP4Tensor:
 
     Attributes:
         codes: (M, K // 2) uint8, two E2M1 codes to a byte, the even column in the low nibble.
-        block_scales: (M, K // 32) uint8, E8M0: the byte b stands for 2^(b - 127).
+        block_scales: (M, K // 32) uint8, E8M0: the byte b stands for 2^(b - 127), 255 for NaN.
         shape: (M, K).
+        tensor_scale: none; here so that both formats are read alike.
+        group: values to a block scale.
+    Raises:
+        ValueError: the parts do not fit together; the message says which and how.
     """
 
     codes: torch.Tensor
     block_scales: torch.Tensor
     shape: tuple[int, int]
+    tensor_scale: ClassVar[None] = None
+    group: ClassVar[int] = MX_BLOCK
+
+    def __post_init__(self) -> None:
+        m, k = self.shape
+        wanted = {
+            "codes": (torch.uint8, (m, k // 2)),
+            "block_scales": (torch.uint8, (m, k // MX_BLOCK)),
+        }
+        check_parts(self, wanted, "an MXFP4 tensor", "quantize_mxfp4")
+
+    @property
+    def device(self) -> torch.device:
+        return self.codes.device
 
     @property
     def nbytes(self) -> int:
@@ -48,28 +72,71 @@ class MXFP4Tensor:
         """The (M, K) values this tensor stands for, rounded once to ``dtype``."""
         return dequantize_mxfp4(self, dtype)
 
+    def to(self, device: torch.device | str) -> MXFP4Tensor:
+        """The same tensor on another device."""
+        return MXFP4Tensor(self.codes.to(device), self.block_scales.to(device), self.shape)
 
-def quantize_mxfp4(x: torch.Tensor) -> MXFP4Tensor:
-    """Packs a matrix in MXFP4, in plain PyTorch on any device.
+
+PackedTensor = NVFP4Tensor | MXFP4Tensor
+
+
+def packed(
+    codes: torch.Tensor, block_scales: torch.Tensor, tensor_scale: torch.Tensor | None
+) -> PackedTensor:
+    """The tensor that parts belong to: without a tensor scale they are MXFP4's."""
+    shape = (codes.shape[0], codes.shape[1] * 2)
+    if tensor_scale is None:
+        return MXFP4Tensor(codes, block_scales, shape)
+    return NVFP4Tensor(codes, block_scales, tensor_scale, shape)
+
+
+def quantize_mxfp4(x: torch.Tensor, *, backend: str | None = None) -> MXFP4Tensor:
+    """Packs a matrix in MXFP4.
 
     Args:
         x: (M, K) fp32, bf16 or fp16, any strides, K a multiple of 32.
+        backend: "reference" or "triton", which return the same bytes; None takes what suits x.
     Raises:
-        ValueError: wrong dtype or shape, K no multiple of 32, NaN or inf in x (with the count).
+        ValueError: wrong dtype or shape, K no multiple of 32, NaN or inf in x (with the count; a
+            GPU is not waited for to find them: they get a NaN scale, as in an activation).
     """
     check_input(x, MX_BLOCK)
     check_matrix(x)
+    if check_backend(backend, x.device) == "triton":
+        from .quantize_mx import quantize_mxfp4_triton
+
+        return MXFP4Tensor(*quantize_mxfp4_triton(x), tuple(x.shape))
     values, byte = _round_blocks(x)
-    return MXFP4Tensor(pack_codes(values), byte, (x.shape[0], x.shape[1]))
+    if (byte == E8M0_NAN).any():
+        bad = x.numel() - int(torch.isfinite(x).sum())
+        raise ValueError(
+            f"{bad} of {x.numel()} values are NaN or inf, which 4 bits cannot hold; find where "
+            "they arise, or leave this layer in 16 bits"
+        )
+    return MXFP4Tensor(pack_codes(values), byte, tuple(x.shape))
 
 
-def dequantize_mxfp4(q: MXFP4Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """The (M, K) values of a packed tensor, rounded once to ``dtype``."""
+def dequantize_mxfp4(
+    q: MXFP4Tensor, dtype: torch.dtype = torch.float32, *, backend: str | None = None
+) -> torch.Tensor:
+    """The (M, K) values of a packed tensor, rounded once to ``dtype``.
+
+    Raises:
+        ValueError: ``dtype`` is not fp32, bf16 or fp16.
+    """
+    check_decoded_dtype(dtype)
+    if check_backend(backend, q.device) == "triton":
+        from .dequantize import dequantize_triton
+
+        return dequantize_triton(q, dtype)
     return _scaled(unpack_codes(q.codes), q.block_scales).to(dtype)
 
 
 def fake_quantize_mxfp4(x: torch.Tensor) -> torch.Tensor:
-    """The values x, of shape (..., K), would have after MXFP4, without packing them."""
+    """The values x, of shape (..., K), would have after MXFP4, without packing them.
+
+    A block with a NaN or inf becomes NaN, as on hardware, so that it shows in the product.
+    """
     check_input(x, MX_BLOCK)
     values, byte = _round_blocks(x)
     return _scaled(values, byte).to(x.dtype).view(x.shape)
@@ -89,24 +156,22 @@ def matmul_mxfp4(
 
 
 def _round_blocks(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """E2M1 values, like x and fp32, and E8M0 bytes (M, K // 32)."""
-    blocks = x.to(torch.float32).reshape(*x.shape[:-1], x.shape[-1] // MX_BLOCK, MX_BLOCK)
-    amax = blocks.abs().amax(-1) if blocks.numel() else blocks.new_zeros(blocks.shape[:-1])
-    if not torch.isfinite(amax).all():
-        bad = x.numel() - int(torch.isfinite(x).sum())
-        raise ValueError(
-            f"{bad} of {x.numel()} values are NaN or inf, which 4 bits cannot hold; find where "
-            "they arise, or leave this layer in 16 bits"
-        )
+    """E2M1 values, like x and fp32, and E8M0 bytes (..., K // 32)."""
+    x = x.to(torch.float32).contiguous()
+    blocks = x.view(*x.shape[:-1], x.shape[-1] // MX_BLOCK, MX_BLOCK)
+    amax = block_amax(blocks)
     # An fp32's exponent bits are floor(log2) + 127 already; those of zeros and subnormals are 0.
-    byte = ((amax.contiguous().view(torch.int32) >> 23) - _E2M1_EXPONENT).clamp_(0, 2 * E8M0_BIAS)
-    y = blocks * _power_of_two(2 * E8M0_BIAS - byte).unsqueeze(-1)
-    return round_e2m1(y.view(x.shape)), byte.to(torch.uint8)
+    exponent = amax.view(torch.int32) >> 23
+    byte = (exponent - _E2M1_EXPONENT).clamp_(min=0)
+    values = round_e2m1((blocks * _power_of_two(2 * E8M0_BIAS - byte).unsqueeze(-1)).view(x.shape))
+    return values, byte.masked_fill_(exponent == 255, E8M0_NAN).to(torch.uint8)
 
 
 def _scaled(values: torch.Tensor, byte: torch.Tensor) -> torch.Tensor:
-    scale = _power_of_two(byte.to(torch.int32)).unsqueeze(-1)
-    return (values.view(*byte.shape, MX_BLOCK) * scale).view(values.shape)
+    """Values (..., K) times their blocks' scales, in place."""
+    scale = _power_of_two(byte.to(torch.int32)).masked_fill_(byte == E8M0_NAN, torch.nan)
+    values.view(*byte.shape, MX_BLOCK).mul_(scale.unsqueeze(-1))
+    return values
 
 
 def _power_of_two(byte: torch.Tensor) -> torch.Tensor:

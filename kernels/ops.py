@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from .dispatch import candidates, check_backend, choose_backend
-from .format import INPUT_DTYPES, NVFP4Tensor, check_input, check_matrix
+from .format import NVFP4Tensor, check_decoded_dtype, check_input, check_matrix
 from .reference import (
     Rounding,
     check_options,
@@ -61,13 +61,12 @@ def dequantize_nvfp4(
     Raises:
         ValueError: ``dtype`` is not fp32, bf16 or fp16.
     """
-    if dtype not in INPUT_DTYPES:
-        raise ValueError(f"dtype is {dtype}; decode to float32, bfloat16 or float16")
+    check_decoded_dtype(dtype)
     if check_backend(backend, q.device) == "reference":
         return dequantize_nvfp4_reference(q, dtype)
-    from .dequantize import dequantize_nvfp4_triton
+    from .dequantize import dequantize_triton
 
-    return dequantize_nvfp4_triton(q, dtype)
+    return dequantize_triton(q, dtype)
 
 
 def matmul_nvfp4(

@@ -164,14 +164,20 @@ def _sum_of_16_rows(tiles: torch.Tensor) -> torch.Tensor:
     return tiles[:, 0]
 
 
+def block_amax(blocks: torch.Tensor) -> torch.Tensor:
+    """Largest magnitude of each block: (..., a power of two) -> (...). NaN where there is one."""
+    amax, half = blocks.abs(), blocks.shape[-1] // 2
+    # Halvings and not amax(-1), which is slow where the reduced dimension is this short.
+    while half:
+        amax = torch.maximum(amax[..., :half], amax[..., half:])
+        half //= 2
+    return amax.squeeze(-1)
+
+
 def _block_amax(x: torch.Tensor, scaling: Scaling) -> torch.Tensor:
     """Largest magnitude of each block, (m, K // 16); a tile's in each of its rows for 2D."""
     m, k = x.shape
-    amax = x.abs().view(-1, SCALE_BLOCK)
-    # Four halvings and not amax(-1), which is slow where the reduced dimension is this short.
-    for half in (8, 4, 2, 1):
-        amax = torch.maximum(amax[:, :half], amax[:, half:])
-    amax = amax.view(m, k // SCALE_BLOCK)
+    amax = block_amax(x.view(m, k // SCALE_BLOCK, SCALE_BLOCK))
     return amax if scaling == "1d" else _over_tile_rows(amax, lambda tiles: tiles.amax(1))
 
 

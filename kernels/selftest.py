@@ -22,7 +22,8 @@ import torch
 
 from .dispatch import LinearRecipe, Verdict, candidates, choose_backend, remember
 from .format import swizzle_scales
-from .linear import linear_nvfp4, quantize_activation
+from .linear import linear_fp4
+from .mxfp4 import quantize_mxfp4
 from .ops import quantize_nvfp4
 
 Shape = tuple[int, int, int]
@@ -93,18 +94,19 @@ def _one_shape(
         for size in ((m, k), (n, k), (m, n))
     )
     x.requires_grad_()
-    q = quantize_nvfp4(w, scaling="2d" if recipe == "nvfp4-2d" else "1d", backend="reference")
+    if recipe == "mxfp4":
+        q = quantize_mxfp4(w, backend="reference")
+    else:
+        q = quantize_nvfp4(w, scaling="2d" if recipe == "nvfp4-2d" else "1d", backend="reference")
     seed = torch.ones(1, dtype=torch.int64, device=device)
     compute = "fp16" if dtype == torch.float16 else "bf16"
     tiled = swizzle_scales(q.block_scales)
 
     def run(name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        operand = None if recipe == "nvfp4-weight-only" else quantize_activation(x, backend=name)
-        y = linear_nvfp4(
+        y = linear_fp4(
             x,
             q,
             recipe=recipe,
-            operand=operand,
             tiled_scales=tiled,
             seed=seed,
             compute=compute,

@@ -139,6 +139,16 @@ PRECISIONS: dict[str, PrecisionInfo] = {
         summary="Weights in 4 bits, everything else in 16: the memory of NVFP4 with nearly the "
         "accuracy of BF16, and products no faster than BF16's.",
     ),
+    "mxfp4": PrecisionInfo(
+        label="MXFP4",
+        storage_bits=4.25,
+        weights="mxfp4",
+        activations="mxfp4",
+        dgrad="bf16, through the decoded weight",
+        compute="bf16",
+        summary="The open 4-bit format that NVFP4 refines: a scale for every 32 values, always a "
+        "power of two, so it is a little smaller than NVFP4 and rounds more coarsely.",
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.precision import bf16, fp16, fp32, nvfp4
+from playground.precision import bf16, fp16, fp32, mxfp4, nvfp4
 from playground.precision.recipe import Recipe
 
 PRECISION_RECIPES: dict[str, Recipe] = {
@@ -12,4 +12,5 @@ PRECISION_RECIPES: dict[str, Recipe] = {
     "nvfp4": nvfp4.RECIPE,
     "nvfp4-2d": nvfp4.RECIPE_2D,
     "nvfp4-weight-only": nvfp4.RECIPE_WEIGHT_ONLY,
+    "mxfp4": mxfp4.RECIPE,
 }

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
-from kernels import NVFP4Tensor, dequantize_nvfp4, quantize_nvfp4
-from kernels.dequantize import dequantize_nvfp4_triton
+from kernels import (
+    NVFP4Tensor,
+    dequantize_mxfp4,
+    dequantize_nvfp4,
+    quantize_mxfp4,
+    quantize_nvfp4,
+)
+from kernels.dequantize import dequantize_triton
 from tests.assertions import bits_equal
 
 pytestmark = pytest.mark.usefixtures("poisoned")
@@ -16,14 +24,25 @@ DTYPES = [torch.float32, torch.bfloat16, torch.float16]
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("transpose", [False, True])
-@pytest.mark.parametrize("shape", [(1, 16), (7, 48), (17, 576), (129, 80), (0, 32)], ids=str)
+@pytest.mark.parametrize(
+    ("quantize", "shape"),
+    [
+        *((quantize_nvfp4, shape) for shape in ((1, 16), (7, 48), (17, 576), (129, 80), (0, 32))),
+        *((quantize_mxfp4, shape) for shape in ((1, 32), (7, 96), (17, 576), (129, 32), (0, 32))),
+    ],
+)
 def test_same_bits(
-    shape: tuple[int, int], transpose: bool, dtype: torch.dtype, device: str
+    quantize: Callable,
+    shape: tuple[int, int],
+    transpose: bool,
+    dtype: torch.dtype,
+    device: str,
 ) -> None:
     torch.manual_seed(0)
-    q = quantize_nvfp4(torch.randn(shape, device=device), backend="reference")
-    want = dequantize_nvfp4(q, dtype, backend="reference")
-    got = dequantize_nvfp4_triton(q, dtype, transpose=transpose)
+    q = quantize(torch.randn(shape, device=device), backend="reference")
+    decode = dequantize_mxfp4 if quantize is quantize_mxfp4 else dequantize_nvfp4
+    want = decode(q, dtype, backend="reference")
+    got = dequantize_triton(q, dtype, transpose=transpose)
     bits_equal(got, want.t().contiguous() if transpose else want)
 
 

@@ -7,17 +7,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
 
 from kernels import choose_backend, dispatch, selftest
 from kernels import matmul as products
-from kernels.dispatch import Verdict, remember
+from kernels.dispatch import LinearRecipe, Verdict, remember
 from kernels.tiles import NATIVE_TILES
 
 ROOT = Path(__file__).parents[2]
-SHAPES = ((17, 48, 64), (33, 32, 80))
+SHAPES = ((17, 48, 64), (33, 32, 96))
 WEIGHT_ONLY = "nvfp4-weight-only"
 
 
@@ -37,10 +38,11 @@ def _passed(backend: str, milliseconds: float, recipe: str = "nvfp4") -> Verdict
     return Verdict(backend, recipe, True, f"{backend} agrees.", milliseconds)
 
 
-@pytest.mark.parametrize("recipe", ["nvfp4", "nvfp4-2d", WEIGHT_ONLY])
+@pytest.mark.parametrize("recipe", get_args(LinearRecipe))
 def test_a_cpu_emulates(recipe: str) -> None:
     choice = choose_backend("cpu", recipe)
     assert (choice.name, choice.how) == ("reference", "emulated")
+    assert ("MXFP4" if recipe == "mxfp4" else "NVFP4") in choice.reason
 
 
 def test_a_gpu_uses_nothing_that_has_not_passed(blackwell: None) -> None:
@@ -71,6 +73,8 @@ def test_what_failed_is_off_and_says_why(blackwell: None) -> None:
         ((12, 0), "nvfp4", ["native", "cublas"], ""),
         ((12, 1), "nvfp4", [], "sm_121 has no FP4 tensor cores that the installed Triton knows"),
         ((9, 0), "nvfp4-2d", [], "sm_90 has no FP4"),
+        ((12, 0), "mxfp4", ["native"], ""),
+        ((9, 0), "mxfp4", [], "sm_90 has no FP4"),
         ((9, 0), WEIGHT_ONLY, ["decoded"], ""),
         ((7, 5), WEIGHT_ONLY, [], "sm_75 has no bf16 tensor cores"),
     ],
@@ -92,19 +96,20 @@ def test_every_native_gpu_has_tiles() -> None:
     assert {10 * major + minor for major, minor in dispatch.NATIVE_CAPABILITIES} <= {*NATIVE_TILES}
 
 
-def _test_decoded(device: str) -> Verdict:
+def _test_decoded(device: str, recipe: str = WEIGHT_ONLY) -> Verdict:
     (verdict,) = selftest.self_test(
-        device, WEIGHT_ONLY, SHAPES, backends=["decoded"], dtype=torch.float16
+        device, recipe, SHAPES, backends=["decoded"], dtype=torch.float16
     )
     return verdict
 
 
-def test_a_good_backend_passes_forward_and_backward(device: str) -> None:
-    verdict = _test_decoded(device)
+@pytest.mark.parametrize("recipe", [WEIGHT_ONLY, "mxfp4"])
+def test_a_good_backend_passes_forward_and_backward(recipe: str, device: str) -> None:
+    verdict = _test_decoded(device, recipe)
     assert verdict.passed, verdict.reason
     assert verdict.milliseconds > 0
     assert "agrees with the reference to 0." in verdict.reason
-    assert dispatch.verdicts(device, WEIGHT_ONLY) == [verdict]
+    assert dispatch.verdicts(device, recipe) == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +180,7 @@ def test_the_report_of_a_machine_without_a_gpu(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("recipe", ["nvfp4", "nvfp4-2d", WEIGHT_ONLY])
+@pytest.mark.parametrize("recipe", get_args(LinearRecipe))
 def test_every_backend_of_this_gpu_passes(recipe: str, device: str) -> None:
     if device == "cpu":
         pytest.skip("needs a GPU")

@@ -7,12 +7,14 @@ scale tiles are read here through the kernel's own addressing, and what it compi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 import triton
 import triton.language as tl
 
-from kernels import dequantize_nvfp4, quantize_nvfp4
+from kernels import quantize_mxfp4, quantize_nvfp4
 from kernels.format import swizzle_scales
 from kernels.matmul import (
     DECODED_TILES,
@@ -33,13 +35,20 @@ TILE = Tile(32, 64, 64, 4, 3)
 
 
 def _decoded_agrees(
-    m: int, n: int, k: int, device: str, *, transposed: bool = False, bias: bool = False
+    m: int,
+    n: int,
+    k: int,
+    device: str,
+    *,
+    quantize: Callable = quantize_nvfp4,
+    transposed: bool = False,
+    bias: bool = False,
 ) -> None:
     torch.manual_seed(0)
-    q = quantize_nvfp4(torch.randn(n, k, device=device), scale_rule="search", backend="reference")
+    q = quantize(torch.randn(n, k, device=device), backend="reference")
     x = torch.randn(m, n if transposed else k, device=device).half()
     b = torch.randn(k if transposed else n, device=device).half() if bias else None
-    w = dequantize_nvfp4(q, backend="reference")
+    w = q.dequantize()
     w = w if transposed else w.t()
     exact = x.double() @ w.double() + (0 if b is None else b.double())
     # PyTorch in fp16: the weight rounded to it, sums in fp32, the result rounded.
@@ -54,6 +63,13 @@ def _decoded_agrees(
 @pytest.mark.parametrize(("n", "k"), [(16, 16), (48, 80), (100, 144)])
 def test_decoded_product(m: int, n: int, k: int, transposed: bool, device: str) -> None:
     _decoded_agrees(m, n, k, device, transposed=transposed)
+
+
+@pytest.mark.parametrize("transposed", [False, True], ids=["fprop", "dgrad"])
+@pytest.mark.parametrize("m", [1, 33])
+@pytest.mark.parametrize(("n", "k"), [(16, 32), (48, 96), (100, 160)])
+def test_decoded_product_of_mxfp4(m: int, n: int, k: int, transposed: bool, device: str) -> None:
+    _decoded_agrees(m, n, k, device, quantize=quantize_mxfp4, transposed=transposed)
 
 
 @pytest.mark.parametrize("m", [17, 127, 128, 129])
@@ -115,14 +131,17 @@ def test_the_tile_fits_the_shape(tiles: dict[str, Tile]) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("shape", [(1, 64, 64), (7, 80, 48), (129, 576, 896), (512, 1536, 576)])
-def test_native_product(shape: tuple[int, int, int], device: str) -> None:
+@pytest.mark.parametrize("quantize", [quantize_nvfp4, quantize_mxfp4])
+def test_native_product(quantize: Callable, shape: tuple[int, int, int], device: str) -> None:
     if device == "cpu" or torch.cuda.get_device_capability()[0] < 10:
         pytest.skip("needs a GPU with FP4 tensor cores")
     m, n, k = shape
     torch.manual_seed(2)
-    a, b = (quantize_nvfp4(torch.randn(r, k, device=device)) for r in (m, n))
-    x, w = dequantize_nvfp4(a), dequantize_nvfp4(b)
+    if quantize is quantize_mxfp4:
+        k = -(-k // 32) * 32
+    a, b = (quantize(torch.randn(r, k, device=device)) for r in (m, n))
+    x, w = a.dequantize(), b.dequantize()
     major, minor = torch.cuda.get_device_capability()
     for tile in NATIVE_TILES[10 * major + minor].values():
-        got = matmul_native(native_operand(a), native_operand(b), tile=tile)
+        got = matmul_native(native_operand(a), native_operand(b), tile=tile, group=a.group)
         no_worse_than_low_precision(got, x.bfloat16() @ w.bfloat16().T, x.double() @ w.double().T)

@@ -9,12 +9,13 @@ import torch
 
 from kernels.format import swizzle_scales
 from kernels.mxfp4 import (
+    MXFP4Tensor,
     dequantize_mxfp4,
     fake_quantize_mxfp4,
     matmul_mxfp4,
     quantize_mxfp4,
 )
-from kernels.quantize_mxfp4 import quantize_mxfp4_triton
+from kernels.quantize_mx import quantize_mxfp4_triton
 from tests.assertions import bits_equal, codes_equal, relative_mse
 from tests.kernels import oracle
 
@@ -64,6 +65,31 @@ def test_product_and_edges() -> None:
         quantize_mxfp4(torch.tensor([[float("inf")] + [1.0] * 31]))
     with pytest.raises(ValueError, match="K, must agree"):
         matmul_mxfp4(a, zero)
+    with pytest.raises(ValueError, match="torch.float64; decode to float32"):
+        dequantize_mxfp4(a, torch.float64)
+    with pytest.raises(ValueError, match=r"block_scales is .*needs torch.uint8 \(3, 2\)"):
+        MXFP4Tensor(a.codes, a.block_scales[:2], a.shape)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_not_finite_makes_its_block_nan_and_no_other(bad: float) -> None:
+    x = torch.ones(2, 64)
+    x[1, 40] = bad
+    got = fake_quantize_mxfp4(x).isnan()
+    assert got[1, 32:].all() and got.sum() == 32
+
+
+def test_triton_decodes_every_code_with_every_scale(device: str, poisoned: None) -> None:
+    codes = torch.arange(32, dtype=torch.uint8).remainder(16)
+    packed = (codes[0::2] | codes[1::2] << 4).repeat(256, 1)
+    scales = torch.arange(256, dtype=torch.uint8).view(256, 1)
+    q = MXFP4Tensor(packed, scales, (256, 32)).to(device)
+    got = dequantize_mxfp4(q, backend="triton")
+    want = dequantize_mxfp4(q, backend="reference")
+    assert got[255].isnan().all() and want[255].isnan().all()
+    bits_equal(got[:255], want[:255])
+    exact = torch.tensor([math.ldexp(1.0, b - 127) for b in range(255)]).view(255, 1)
+    bits_equal(want[:255, :16], exact.to(device) * want[127, :16])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
@@ -75,7 +101,7 @@ def test_triton_returns_the_same_bytes(
     x = torch.randn(shape, device=device).to(dtype)
     if x.numel():
         x[0, :32] = 0
-    want = quantize_mxfp4(x)
+    want = quantize_mxfp4(x, backend="reference")
     codes, scales = quantize_mxfp4_triton(x)
     codes_equal(codes, want.codes)
     codes_equal(scales, want.block_scales, "block_scales")
@@ -87,7 +113,7 @@ def test_triton_returns_the_same_bytes(
 def test_triton_at_the_ends_of_fp32(magnitude: float, device: str) -> None:
     torch.manual_seed(4)
     x = torch.randn(4, 64, device=device).clamp(-3, 3) * magnitude
-    want = quantize_mxfp4(x)
+    want = quantize_mxfp4(x, backend="reference")
     codes, scales = quantize_mxfp4_triton(x)
     codes_equal(codes, want.codes)
     codes_equal(scales, want.block_scales, "block_scales")

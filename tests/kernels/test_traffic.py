@@ -6,7 +6,15 @@ import pytest
 import torch
 
 from benchmarks.traffic import Layer, Traffic, nvfp4, sixteen_bit, table
-from kernels import linear_nvfp4, matmul, quantize, quantize_activation, quantize_nvfp4
+from kernels import (
+    linear_fp4,
+    matmul,
+    quantize,
+    quantize_activation,
+    quantize_mx,
+    quantize_mxfp4,
+    quantize_nvfp4,
+)
 from kernels.format import swizzle_scales
 from kernels.quantize import WHOLE_AMAX
 
@@ -40,11 +48,31 @@ class _NoProduct:
 def test_launches_of_a_layer_are_as_the_table_counts(
     tokens: int, whole_amax: int, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    launched = _launched_by_a_layer("nvfp4", tokens, whole_amax, device, monkeypatch)
+    assert launched.count("_quantize_nvfp4_kernel") == 4, "each activation at most once"
+    assert launched.count("_matmul_native_kernel") == 7
+    assert len(launched) == nvfp4(LAYER, tokens, whole_amax=whole_amax).launches
+
+
+@pytest.mark.parametrize("tokens", [1, 33])
+def test_mxfp4_takes_one_launch_for_an_activation_of_any_size(
+    tokens: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched = _launched_by_a_layer("mxfp4", tokens, 0, device, monkeypatch)
+    assert launched.count("_quantize_mxfp4_kernel") == 4
+    assert launched.count("_matmul_native_kernel") == 7
+    assert len(launched) == 11
+
+
+def _launched_by_a_layer(
+    recipe: str, tokens: int, whole_amax: int, device: str, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
     launched: list[str] = []
     product = matmul._matmul_native_kernel if device == "cuda" else _NoProduct()
     for module, name, kernel in (
         (quantize, "_amax_kernel", quantize._amax_kernel),
         (quantize, "_quantize_nvfp4_kernel", quantize._quantize_nvfp4_kernel),
+        (quantize_mx, "_quantize_mxfp4_kernel", quantize_mx._quantize_mxfp4_kernel),
         (matmul, "_matmul_native_kernel", product),
     ):
         monkeypatch.setattr(module, name, _Counted(kernel, launched, name))
@@ -54,15 +82,15 @@ def test_launches_of_a_layer_are_as_the_table_counts(
     torch.manual_seed(0)
     for k, outputs in LAYER.activations():
         x = torch.randn(tokens, k, device=device).bfloat16()
-        operand = quantize_activation(x, backend="native")
+        operand = quantize_activation(x, recipe=recipe, backend="native")
         for n in outputs:
-            q = quantize_nvfp4(torch.randn(n, k, device=device), backend="reference")
+            pack = quantize_mxfp4 if recipe == "mxfp4" else quantize_nvfp4
+            q = pack(torch.randn(n, k, device=device), backend="reference")
             tiled = swizzle_scales(q.block_scales)
-            y = linear_nvfp4(x, q, operand=operand, tiled_scales=tiled, backend="native")
+            options = dict(operand=operand, tiled_scales=tiled, backend="native")
+            y = linear_fp4(x, q, recipe=recipe, **options)
             assert y.shape == (tokens, n)
-    assert launched.count("_quantize_nvfp4_kernel") == 4, "each activation at most once"
-    assert launched.count("_matmul_native_kernel") == 7
-    assert len(launched) == nvfp4(LAYER, tokens, whole_amax=whole_amax).launches
+    return launched
 
 
 def test_bytes_of_a_layer_by_hand() -> None:

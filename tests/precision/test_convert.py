@@ -66,6 +66,13 @@ def test_what_cannot_be_converted_is_listed_with_its_reason() -> None:
     assert model.once is model.twice
 
 
+def test_mxfp4_needs_blocks_of_32() -> None:
+    model = nn.Sequential(nn.Linear(48, 32), nn.Linear(32, 32))
+    (skipped,) = converted(model, "mxfp4").skipped
+    assert skipped.name == "0"
+    assert skipped.reason == "its 48 input features are not a multiple of 32"
+
+
 def test_a_weight_beyond_fp16_is_skipped_not_made_infinite() -> None:
     model = nn.Sequential(nn.Linear(16, 16), nn.Linear(16, 16))
     with torch.no_grad():

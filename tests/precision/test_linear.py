@@ -8,7 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from kernels import fake_quantize_nvfp4, quantize_nvfp4, round_to
+from kernels import (
+    fake_quantize_mxfp4,
+    fake_quantize_nvfp4,
+    quantize_mxfp4,
+    quantize_nvfp4,
+    round_to,
+)
 from playground.config import PRECISIONS
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
@@ -32,6 +38,8 @@ def made(tokens: int, k: int, n: int, bias: bool = True) -> tuple[nn.Linear, Ten
 def rounded_activation(name: str, x: Tensor) -> Tensor:
     if name in ("nvfp4", "nvfp4-2d"):
         return fake_quantize_nvfp4(x, scale_rule=PRECISION_RECIPES[name].activation_scale_rule)
+    if name == "mxfp4":
+        return fake_quantize_mxfp4(x)
     return rounded_result(name, x)
 
 
@@ -82,6 +90,22 @@ def test_nvfp4_weight_is_what_the_kernel_packs(name: str, scaling: str) -> None:
     assert torch.equal(layer.codes, packed.codes)
     assert torch.equal(layer.decoded_weight(), packed.dequantize())
     assert layer.weight is None
+
+
+def test_mxfp4_weight_is_what_the_kernel_packs() -> None:
+    linear, *_ = made(1, 64, 32)
+    layer = layer_of("mxfp4", linear)
+    packed = quantize_mxfp4(linear.weight.detach())
+    assert torch.equal(layer.codes, packed.codes)
+    assert torch.equal(layer.decoded_weight(), packed.dequantize())
+    assert layer.weight is None
+
+
+def test_mxfp4_passes_a_bad_activation_on_as_nan_in_its_row() -> None:
+    x = torch.ones(2, 32)
+    x[1, 3] = torch.inf
+    bad = layer_of("mxfp4", nn.Linear(32, 4))(x).isnan()
+    assert bad[1].all() and not bad[0].any()
 
 
 def test_fp16_overflows_as_hardware_does() -> None:

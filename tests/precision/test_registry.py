@@ -56,6 +56,7 @@ def test_nothing_but_the_announced_weight_is_kept(name: str) -> None:
         ("nvfp4", device("cpu"), "emulated"),
         ("nvfp4-2d", device("cpu"), "emulated"),
         ("nvfp4-weight-only", device("cpu"), "emulated"),
+        ("mxfp4", device("cpu"), "emulated"),
         ("fp16", device("cuda", "7.5"), "native"),
         ("bf16", device("cuda", "7.5"), "emulated"),
         ("bf16", device("cuda", "12.0"), "native"),

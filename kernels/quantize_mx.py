@@ -11,8 +11,7 @@ import triton
 import triton.language as tl
 
 from .codec import e2m1_code_nearest
-from .matmul import NATIVE_TILES, matmul_native, pick_tile
-from .mxfp4 import MX_BLOCK, MXFP4Tensor
+from .mxfp4 import MX_BLOCK
 from .quantize import store_codes, store_scales
 
 BLOCK_M, BLOCK_K, NUM_WARPS = 16, 128, 4
@@ -84,24 +83,3 @@ def quantize_mxfp4_triton(
             num_warps=NUM_WARPS,
         )
     return codes, scales
-
-
-def linear_mxfp4_native(
-    x: torch.Tensor,
-    weight: MXFP4Tensor,
-    tiled_scales: torch.Tensor,
-    *,
-    bias: torch.Tensor | None = None,
-    dtype: torch.dtype = torch.bfloat16,
-) -> torch.Tensor:
-    """x @ weight.T (+ bias) on FP4 tensor cores, x quantised on the way.
-
-    Args:
-        x: (M, K).
-        tiled_scales: ``swizzle_scales(weight.block_scales)``.
-    """
-    major, minor = torch.cuda.get_device_capability(x.device)
-    tile = pick_tile(NATIVE_TILES[10 * major + minor], x.shape[0], weight.shape[0])
-    codes, scales = quantize_mxfp4_triton(x, swizzled=True)
-    left, right = (codes, scales, None), (weight.codes, tiled_scales, None)
-    return matmul_native(left, right, tile=tile, group=MX_BLOCK, bias=bias, dtype=dtype)
