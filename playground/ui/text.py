@@ -160,7 +160,7 @@ PANELS = {
     ),
 }
 EMULATED_NOTE = "emulated: not a speed claim"
-EMULATED_MEMORY_NOTE = "emulated: not a claim about memory in use"
+EMULATED_MEMORY_NOTE = "emulated"
 EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
 WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
 
