@@ -3,7 +3,7 @@
     python -m benchmarks.compiled [--arch 120] [--json FILE]
 
 Compiles each kernel ahead of time for each architecture, in every configuration that can be chosen,
-down to the cubin, with the tools that Triton ships; then reads registers, shared memory, spills,
+down to the cubin, with the tools that Triton ships; then reads registers, spills, shared memory,
 and, of a native product's main loop, how many other instructions go to one FP4 instruction.
 
 On sm_120 dense FP4 is 2048 multiply-adds a clock and multiprocessor, 512 for each of its four
@@ -19,35 +19,16 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, field
+from io import StringIO
 from pathlib import Path
 
-ARCHITECTURES = (80, 89, 90, 100, 103, 120)
+from benchmarks.configurations import ARCHITECTURES, Spec, one_row, specs
+
 SHARED_LIMIT = {80: 166912, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}
 """Bytes of shared memory that one block may use (CUDA C++ Programming Guide, table of limits)."""
-FORMATS = {16: "NVFP4", 32: "MXFP4"}
-"""By the number of values that share a scale."""
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One kernel in one configuration, for one architecture."""
-
-    arch: int
-    module: str
-    kernel: str
-    label: str
-    types: dict[str, str]
-    constants: dict[str, object]
-    num_warps: int = 4
-    num_stages: int = 3
-    fusion: bool = True
-
-    @property
-    def name(self) -> str:
-        return f"sm_{self.arch} {self.kernel.strip('_')} {self.label}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +38,8 @@ class Compiled:
     Attributes:
         stack: bytes of local memory set aside for a thread; the compiler's front end reserves a few
             that the assembly then never touches.
-        spills: local loads and stores in the disassembly: 0 means that nothing was spilled.
+        spills: bytes of registers stored to local memory and loaded again, by ``ptxas -v``.
+        local_accesses: local loads and stores in a native product's disassembly.
         fp4 / sixteen_bit: matrix instructions of either kind in the PTX.
         flushes: instructions that flush subnormals, which decoding must not.
         inexact: fused multiply-adds and divisions that are not correctly rounded: a quantiser must
@@ -71,6 +53,7 @@ class Compiled:
     registers: int
     stack: int
     spills: int
+    local_accesses: int
     shared: int
     fp4: int
     sixteen_bit: int
@@ -83,179 +66,6 @@ class Compiled:
     @property
     def ratio(self) -> float | None:
         return self.loop_others / self.loop_fp4 if self.loop_fp4 else None
-
-
-def specs(arch: int) -> Iterator[Spec]:
-    """Every configuration that can be chosen on an architecture."""
-    from kernels import dequantize as d
-    from kernels import matmul as m
-    from kernels import quantize as q
-    from kernels import quantize_mx as mx
-
-    for dtype in ("fp32", "bf16", "fp16"):
-        yield Spec(
-            arch,
-            "quantize",
-            "_amax_kernel",
-            dtype,
-            {"x_ptr": f"*{dtype}", "partial_ptr": "*i32"},
-            {
-                "stride_k": 1,
-                "COUNT": q.AMAX_PROGRAMS,
-                "BLOCK_M": q.BLOCK_M,
-                "BLOCK_K": q.BLOCK_K,
-            },
-        )
-    for dtype, rule, scaling, stochastic, swizzled, amax in (
-        ("bf16", "amax", "1d", False, True, "partial"),
-        ("bf16", "amax", "1d", False, True, "whole"),
-        ("bf16", "amax", "1d", True, True, "partial"),
-        ("fp16", "amax", "1d", False, True, "partial"),
-        ("bf16", "four_over_six", "1d", False, True, "partial"),
-        ("fp32", "search", "1d", False, False, "partial"),
-        ("fp32", "search", "2d", False, False, "partial"),
-    ):
-        yield Spec(
-            arch,
-            "quantize",
-            "_quantize_nvfp4_kernel",
-            f"{dtype} {scaling} {rule} {amax}"
-            + " stochastic" * stochastic
-            + " swizzled" * swizzled,
-            {
-                "x_ptr": f"*{dtype}",
-                "partial_ptr": "*i32",
-                "tensor_scale_ptr": "*fp32",
-                "codes_ptr": "*u8",
-                "scales_ptr": "*u8",
-                "seed_ptr": "*i64",
-            },
-            {
-                "stride_k": 1,
-                "AMAX": amax,
-                "COUNT": q.AMAX_PROGRAMS,
-                "COUNT_PADDED": q.AMAX_PROGRAMS,
-                "BOUND": q.scale_bound(rule),
-                "RULE": rule,
-                "TILED": scaling == "2d",
-                "STOCHASTIC": stochastic,
-                "SWIZZLED": swizzled,
-                "FIRST_STEP": min(q.SEARCH_STEPS),
-                "LAST_STEP": max(q.SEARCH_STEPS),
-                "BLOCK_M": q.BLOCK_M,
-                "BLOCK_K": q.BLOCK_K,
-            },
-            num_warps=q.NUM_WARPS,
-            fusion=False,
-        )
-    for dtype, group in (("fp32", 16), ("bf16", 16), ("fp16", 16), ("fp32", 32)):
-        yield Spec(
-            arch,
-            "dequantize",
-            "_dequantize_kernel",
-            f"{FORMATS[group]} {dtype}",
-            {
-                "codes_ptr": "*u8",
-                "scales_ptr": "*u8",
-                "tensor_scale_ptr": "*fp32",
-                "out_ptr": f"*{dtype}",
-            },
-            {
-                "stride_k": 1,
-                "HAS_TENSOR_SCALE": group == 16,
-                "GROUP": group,
-                "BLOCK_M": d.BLOCK_M,
-                "BLOCK_K": d.BLOCK_K,
-            },
-            num_warps=d.NUM_WARPS,
-            fusion=False,
-        )
-    yield Spec(
-        arch,
-        "dequantize",
-        "_transpose_codes_kernel",
-        "",
-        {"codes_ptr": "*u8", "out_ptr": "*u8"},
-        {"BLOCK_M": d.BLOCK_M, "BLOCK_K": d.BLOCK_K},
-        num_warps=d.NUM_WARPS,
-    )
-    yield Spec(
-        arch,
-        "quantize_mx",
-        "_quantize_mxfp4_kernel",
-        "bf16 swizzled",
-        {"x_ptr": "*bf16", "codes_ptr": "*u8", "scales_ptr": "*u8"},
-        {"stride_k": 1, "SWIZZLED": True, "BLOCK_M": mx.BLOCK_M, "BLOCK_K": mx.BLOCK_K},
-        num_warps=mx.NUM_WARPS,
-    )
-    for size, tile in m.DECODED_TILES.items():
-        # MXFP4's fprop is always in FP4, so only its dgrad decodes.
-        for group, transposed in ((16, False), (16, True), (32, True)):
-            yield Spec(
-                arch,
-                "matmul",
-                "_matmul_decoded_kernel",
-                f"{FORMATS[group]} {size} {'dgrad' if transposed else 'fprop'}",
-                {
-                    "x_ptr": "*bf16",
-                    "codes_ptr": "*u8",
-                    "scales_ptr": "*u8",
-                    "tensor_scale_ptr": "*fp32",
-                    "bias_ptr": "*bf16",
-                    "out_ptr": "*bf16",
-                },
-                {
-                    "HAS_BIAS": True,
-                    "HAS_TENSOR_SCALE": group == 16,
-                    "TRANSPOSED": transposed,
-                    "GROUP": group,
-                    **_blocks(tile),
-                },
-                num_warps=tile.num_warps,
-                num_stages=tile.num_stages,
-            )
-    for size, tile in m.NATIVE_TILES.get(arch, {}).items():
-        for group, even in ((16, True), (16, False), (32, False)):
-            yield Spec(
-                arch,
-                "matmul",
-                "_matmul_native_kernel",
-                f"{FORMATS[group]} {size}{'' if even else ' ragged K'}",
-                {
-                    "a_ptr": "*u8",
-                    "a_scales_ptr": "*fp8e4nv" if group == 16 else "*u8",
-                    "a_tensor_scale_ptr": "*fp32",
-                    "b_ptr": "*u8",
-                    "b_scales_ptr": "*fp8e4nv" if group == 16 else "*u8",
-                    "b_tensor_scale_ptr": "*fp32",
-                    "bias_ptr": "*bf16",
-                    "out_ptr": "*bf16",
-                },
-                {
-                    "HAS_TENSOR_SCALES": group == 16,
-                    "HAS_BIAS": True,
-                    "EVEN_K": even,
-                    "GROUP": group,
-                    **_blocks(tile),
-                },
-                num_warps=tile.num_warps,
-                num_stages=tile.num_stages,
-            )
-
-
-def one_row(spec: Spec) -> Spec:
-    """The same with a single row, which Triton compiles apart: an argument of 1 is a constant."""
-    constants = {**spec.constants, "M": 1}
-    return replace(spec, constants=constants, label=f"{spec.label} one row")
-
-
-def _blocks(tile) -> dict[str, int]:  # noqa: ANN001
-    return {
-        "BLOCK_M": tile.block_m,
-        "BLOCK_N": tile.block_n,
-        "BLOCK_K": tile.block_k,
-        "GROUP_M": 8,
-    }
 
 
 def compile_spec(spec: Spec) -> Compiled:
@@ -278,25 +88,28 @@ def compile_spec(spec: Spec) -> Compiled:
         or (n in ("K", "N", "stride_x", "stride_m") and n not in spec.constants)
     }
     constants = {(names.index(n),): value for n, value in spec.constants.items()}
-    done = triton.compile(
-        ASTSource(kernel, types, constants, aligned),
-        target=GPUTarget("cuda", spec.arch, 32),
-        options={
-            "num_warps": spec.num_warps,
-            "num_stages": spec.num_stages,
-            "enable_fp_fusion": spec.fusion,
-        },
-    )
-    return _read(spec, done.asm["ptx"], done.asm["cubin"], done.metadata.shared)
+    triton.knobs.nvidia.dump_ptxas_log = True
+    with redirect_stdout(StringIO()) as log:
+        done = triton.compile(
+            ASTSource(kernel, types, constants, aligned),
+            target=GPUTarget("cuda", spec.arch, 32),
+            options={
+                "num_warps": spec.num_warps,
+                "num_stages": spec.num_stages,
+                "enable_fp_fusion": spec.fusion,
+            },
+        )
+    ptx = done.asm["ptx"]
+    # Nothing is assembled, and so nothing logged, where Triton finds the kernel in its cache.
+    usage = _usage(log.getvalue()) or _usage(_assemble(spec, ptx))
+    return _read(spec, ptx, done.asm["cubin"], done.metadata.shared, usage)
 
 
-def _read(spec: Spec, ptx: str, cubin: bytes, shared: int) -> Compiled:
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(cubin)
-        file.flush()
-        usage = _tool("cuobjdump", "-res-usage", file.name)
-        assembly = _tool("nvdisasm", "-c", file.name)
-    registers, stack = map(int, re.search(r"REG:(\d+) STACK:(\d+)", usage).groups())
+def _read(spec: Spec, ptx: str, cubin: bytes, shared: int, usage: tuple[int, int, int]) -> Compiled:
+    registers, stack, spills = usage
+    # The disassembler takes half a second to start, and only a native product's loop is read.
+    native = spec.kernel == "_matmul_native_kernel"
+    assembly = _disassembled(cubin) if native else ""
     loop = _main_loop(assembly, "OMMA" if spec.arch >= 120 else "UTCOMMA")
     fp4 = sum("OMMA" in line for line in loop)
     opcodes: dict[str, int] = {}
@@ -309,7 +122,8 @@ def _read(spec: Spec, ptx: str, cubin: bytes, shared: int) -> Compiled:
         kernel=spec.kernel,
         registers=registers,
         stack=stack,
-        spills=len(re.findall(r"\b(?:LDL|STL)\b", assembly)),
+        spills=spills,
+        local_accesses=len(re.findall(r"\b(?:LDL|STL)\b", assembly)),
         shared=shared,
         fp4=ptx.count("mxf4nvf4") + ptx.count("kind::mxf4."),
         sixteen_bit=len(re.findall(r"mma\.sync\S*m16n8k16|wgmma\.mma_async|kind::f16", ptx)),
@@ -321,12 +135,50 @@ def _read(spec: Spec, ptx: str, cubin: bytes, shared: int) -> Compiled:
     )
 
 
-def _tool(name: str, *arguments: str) -> str:
+def _usage(report: str) -> tuple[int, int, int] | None:
+    """Registers, bytes of stack and bytes spilled, reported by ``ptxas -v``; None if not."""
+    registers = re.search(r"Used (\d+) registers", report)
+    local = re.search(
+        r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", report
+    )
+    if not registers or not local:
+        return None
+    stack, stored, loaded = map(int, local.groups())
+    return int(registers[1]), stack, stored + loaded
+
+
+def _assemble(spec: Spec, ptx: str) -> str:
+    """What ``ptxas -v`` says, run with Triton's options (``NvidiaBackend.make_cubin``)."""
+    from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
+
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(ptx)
+        file.flush()
+        return _run(
+            get_ptxas(spec.arch).path,
+            "-v",
+            "-lineinfo",
+            "--regAllocOptLevel=2",
+            *([] if spec.fusion else ["--fmad=false"]),
+            f"--gpu-name={sm_arch_from_capability(spec.arch)}",
+            file.name,
+            "-o",
+            os.devnull,
+        ).stderr
+
+
+def _disassembled(cubin: bytes) -> str:
     import triton
 
-    path = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / name
-    done = subprocess.run([path, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "nvdisasm"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        return _run(tool, "-c", file.name).stdout
+
+
+def _run(tool: str | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=True)
 
 
 def _main_loop(assembly: str, opcode: str) -> list[str]:
