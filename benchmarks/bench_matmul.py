@@ -1,4 +1,4 @@
-"""x @ W.T in NVFP4 by every backend that runs here, against torch in 16 bits (fp32 on a CPU)."""
+"""x @ W.T in both 4-bit formats by every backend here, against torch in 16 bits (fp32 on a CPU)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib.util
 import torch
 
 from benchmarks.harness import Rival, Row, device, measure
-from kernels import linear_fp4, quantize_activation, quantize_nvfp4
+from kernels import linear_fp4, quantize_mxfp4, quantize_nvfp4
 from kernels.dispatch import LinearRecipe, candidates
 from kernels.format import swizzle_scales
 
@@ -36,22 +36,21 @@ def _product(x: torch.Tensor, w: torch.Tensor):  # noqa: ANN202
 
 
 def _ours(x: torch.Tensor, w: torch.Tensor) -> list[Rival]:
-    q = quantize_nvfp4(w)
-    tiled = swizzle_scales(q.block_scales)
+    packed = {"nvfp4": quantize_nvfp4(w), "mxfp4": quantize_mxfp4(w)}
+    packed["nvfp4-weight-only"] = packed["nvfp4"]
     rivals = []
 
     def rival(backend: str, recipe: LinearRecipe, how: str) -> Rival:
+        q = packed[recipe]
+        tiled = swizzle_scales(q.block_scales)
+
         def call() -> torch.Tensor:
-            weight_only = recipe == "nvfp4-weight-only"
-            operand = None if weight_only else quantize_activation(x, backend=backend)
-            return linear_fp4(
-                x, q, recipe=recipe, operand=operand, tiled_scales=tiled, backend=backend
-            )
+            return linear_fp4(x, q, recipe=recipe, tiled_scales=tiled, backend=backend)
 
         return Rival(f"{recipe} {backend}", how, call)
 
-    for recipe in ("nvfp4", "nvfp4-weight-only"):
-        how = "native" if recipe == "nvfp4" else "weight-only"
+    for recipe in packed:
+        how = "weight-only" if recipe == "nvfp4-weight-only" else "native"
         rivals += [rival(name, recipe, how) for name in candidates(x.device, recipe)[0]]
         if x.device.type == "cpu":
             rivals.append(rival("reference", recipe, "emulated"))
