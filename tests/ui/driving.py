@@ -1,0 +1,27 @@
+"""What the browser tests do to a page, and read off it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+
+def points(page: Page) -> list[int]:
+    """How many points each arm's loss line has."""
+    drawn = page.locator(".charts").get_attribute("data-points") or ""
+    return [int(n) for n in drawn.split(",") if n]
+
+
+def wait_for_points(page: Page, arm: int, least: int) -> None:
+    page.wait_for_function(
+        "([arm, least]) => Number((document.querySelector('.charts')?.dataset.points ?? '')"
+        ".split(',')[arm] ?? 0) >= least",
+        arg=[arm, least],
+    )
+
+
+def start_quick(page: Page) -> None:
+    page.get_by_role("button", name="Start quick").click()
+
+
+def field(page: Page, name: str):
+    return page.locator(f"#field-{name}").locator("input, textarea").first

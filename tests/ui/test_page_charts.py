@@ -1,0 +1,131 @@
+"""The charts in a real browser: zoom, keyboard, what is read off them, when they are redrawn."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.driving import field, points, start_quick, wait_for_points
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:
+    served.hold_at(25)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 25)
+    box = page.locator(".plot-loss svg").bounding_box()
+    inner = (52, box["width"] - 14)  # the margins that charts.js draws in
+    at = [box["x"] + inner[0] + (inner[1] - inner[0]) * step / 60 for step in (10, 20)]
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(at[0], middle)
+    page.mouse.down()
+    page.mouse.move(at[1], middle, steps=4)
+    page.mouse.up()
+    zoomed = page.locator(".charts").get_attribute("data-zoom")
+    assert [round(float(v)) for v in zoomed.split(",")] == [10, 20]
+    served.hold_at(40)
+    wait_for_points(page, 0, 40)
+    served.hold_at(60)
+    wait_for_points(page, 1, 60)
+    assert page.locator(".charts").get_attribute("data-zoom") == zoomed
+    ticks = page.locator(".plot-loss .tick").all_text_contents()
+    assert "20" in ticks and "60" not in ticks
+    page.get_by_role("button", name="Reset zoom").click()
+    assert page.locator(".charts").get_attribute("data-zoom") == ""
+
+
+def test_zooming_into_a_long_run_shows_every_step(served: Served, visit) -> None:
+    page = visit(served.url)
+    field(page, "max_steps").fill("2000")
+    page.get_by_text("NVFP4", exact=True).last.click()  # one arm is enough
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    assert points(page)[0] < 600
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    for _ in range(7):
+        plot.press("+")
+    page.wait_for_function("Number(document.querySelector('.charts').dataset.finer) > 12")
+    first, last = (float(v) for v in page.locator(".charts").get_attribute("data-zoom").split(","))
+    drawn = int(page.locator(".charts").get_attribute("data-finer"))
+    assert last - first < 20 and drawn >= int(last - first)
+
+
+def test_nothing_is_redrawn_while_nothing_changes(served: Served, visit) -> None:
+    served.hold_at(8)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 8)
+    expect(page.locator("#progress")).to_contain_text("training")
+    page.evaluate("document.querySelector('.plot-loss .line').id = 'same'")
+    sizes: list[int] = []
+    page.on("response", lambda r: sizes.append(len(r.body())) if "/run/predict" in r.url else None)
+    for _ in range(3):
+        with page.expect_response(lambda r: "/run/predict" in r.url) as tick:
+            pass
+        tick.value.finished()
+    assert page.locator("#same").count() == 1
+    assert max(sizes) < 1024, f"an idle tick sent {sizes} bytes"
+
+
+def test_nan_is_marked_and_the_run_reads_diverged(served: Served, visit) -> None:
+    served.script('{"nan_at": [7], "diverge_at": 7}')
+    page = visit(served.url)
+    start_quick(page)
+    expect(page.locator("#heading .chip")).to_have_text(re.compile("diverged"))
+    mark = page.locator('.plot-loss .mark[data-kind="not finite"]')
+    expect(mark).to_have_count(1)
+    assert "step 7: not a finite number" in mark.locator("title").text_content()
+    expect(page.locator(".arm-error").last).to_contain_text("NaN at step 7")
+
+
+def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    plot.press("ArrowRight")
+    tip = page.locator(".plot-loss .tip")
+    expect(tip).to_contain_text("step 31")
+    expect(tip).to_contain_text("FP16")
+    expect(tip).to_contain_text("NVFP4")
+    plot.press("+")
+    assert page.locator(".charts").get_attribute("data-zoom") != ""
+    plot.press("Escape")
+    assert page.locator(".charts").get_attribute("data-zoom") == ""
+    page.get_by_role("button", name="FP16 emulated").click()
+    expect(page.locator(".plot-loss .line")).to_have_count(1)
+
+
+def test_held_out_losses_are_read_with_the_others(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    expect(page.locator(".kinds")).to_contain_text("held out")
+    plot = page.locator(".plot-loss svg")
+    plot.focus()
+    plot.press("ArrowLeft")  # to 29; no evaluation there
+    expect(page.locator(".plot-loss .tip")).not_to_contain_text("held out")
+    plot.press("ArrowRight")
+    expect(page.locator(".plot-loss .tip")).to_contain_text("NVFP4 held out")
+
+
+def test_curves_that_coincide_are_all_seen(served: Served, visit) -> None:
+    page = visit(served.url)
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Start comparison").click()
+    page.wait_for_selector(".verdict.is-done")
+    # The scripted curves of three of them are the same to the letter.
+    drawn = page.locator(".plot-loss path.turn").evaluate_all("all => all.map(p => p.classList[1])")
+    assert drawn[:3] == ["arm-fp32", "arm-bf16", "arm-fp16"]
+    places = "all => all.map(p => p.getAttribute('d').split(/[Ml]/)[1])"
+    eyed = page.locator(".plot-loss .eval").evaluate_all(places)
+    assert len(eyed) == 4 * 7 and len(set(eyed)) == len(eyed)
