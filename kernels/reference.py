@@ -263,6 +263,7 @@ def _scale_rows(
     """out = E2M1 value * block scale (exact) * tensor scale (rounded). Overwrites ``values``."""
     m, k = values.shape
     values.view(m, -1, SCALE_BLOCK).mul_(block.to(torch.float32).unsqueeze(-1))
-    torch.mul(values, tensor_scale, out=out) if out.dtype == values.dtype else out.copy_(
-        values.mul_(tensor_scale)
-    )
+    if out.dtype == values.dtype:
+        torch.mul(values, tensor_scale, out=out)
+    else:
+        out.copy_(values.mul_(tensor_scale))

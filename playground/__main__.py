@@ -140,7 +140,7 @@ def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
 
 @cli.command()
 def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
-    """Say what this machine is, and which backend serves NVFP4 on it, and why."""
+    """Say what this machine is, and which backend serves the 4-bit formats on it, and why."""
     _check_writable(json_file)
     check_up = checks.examine(home)
     for line in checks.lines(check_up.found):
