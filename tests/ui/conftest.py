@@ -90,10 +90,16 @@ def serving(home: Path, worker: str) -> Iterator[Served]:
     port = free_port()
     launch(app, "127.0.0.1", port, home)
     yield Served(f"http://127.0.0.1:{port}", home, store, launcher)
-    for run in store.live():
-        launcher.stop(run.id)
-    until(lambda: not store.live(), "every run to end")
     app.close(verbose=False)
+
+    def all_ended() -> bool:
+        # Asked again each time: a last click may have been under way when the browser was closed.
+        for run in store.live():
+            if not run.stop_requested:
+                launcher.stop(run.id)
+        return not store.live()
+
+    until(all_ended, "every run to end")
     launcher.close()
 
 
