@@ -162,7 +162,7 @@ def specs(arch: int) -> Iterator[Spec]:
                     "HAS_TENSOR_SCALE": group == 16,
                     "TRANSPOSED": transposed,
                     "GROUP": group,
-                    **_blocks(tile),
+                    **tile.constants,
                 },
                 num_warps=tile.num_warps,
                 num_stages=tile.num_stages,
@@ -189,7 +189,7 @@ def specs(arch: int) -> Iterator[Spec]:
                     "HAS_BIAS": True,
                     "EVEN_K": even,
                     "GROUP": group,
-                    **_blocks(tile),
+                    **tile.constants,
                 },
                 num_warps=tile.num_warps,
                 num_stages=tile.num_stages,
@@ -200,12 +200,3 @@ def one_row(spec: Spec) -> Spec:
     """The same with a single row, which Triton compiles apart: an argument of 1 is a constant."""
     constants = {**spec.constants, "M": 1}
     return replace(spec, constants=constants, label=f"{spec.label} one row")
-
-
-def _blocks(tile) -> dict[str, int]:  # noqa: ANN001
-    return {
-        "BLOCK_M": tile.block_m,
-        "BLOCK_N": tile.block_n,
-        "BLOCK_K": tile.block_k,
-        "GROUP_M": 8,
-    }

@@ -27,7 +27,6 @@ Operand = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 """Codes, swizzled scales, tensor scale (MXFP4 has none): what FP4 matrix units take."""
 
 
-_BAND = 8
 """Rows of tiles that neighbouring programs share, so that loads hit the L2."""
 
 
@@ -246,10 +245,7 @@ def matmul_native(
         HAS_BIAS=bias is not None,
         EVEN_K=k % tile.block_k == 0,
         GROUP=group,
-        BLOCK_M=tile.block_m,
-        BLOCK_N=tile.block_n,
-        BLOCK_K=tile.block_k,
-        GROUP_M=_BAND,
+        **tile.constants,
         num_warps=tile.num_warps,
         num_stages=tile.num_stages,
     )
@@ -294,10 +290,7 @@ def matmul_decoded(
         HAS_TENSOR_SCALE=q.tensor_scale is not None,
         TRANSPOSED=transposed,
         GROUP=q.group,
-        BLOCK_M=tile.block_m,
-        BLOCK_N=tile.block_n,
-        BLOCK_K=tile.block_k,
-        GROUP_M=_BAND,
+        **tile.constants,
         num_warps=tile.num_warps,
         num_stages=tile.num_stages,
     )

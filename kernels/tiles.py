@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_BAND = 8  # tiles of M that are worked on side by side, so that loads of N hit the L2
+
 
 class Tile(NamedTuple):
     """How a product is cut up: values of M, N and K to a program, warps, and pipeline stages."""
@@ -13,6 +15,16 @@ class Tile(NamedTuple):
     block_k: int
     num_warps: int
     num_stages: int
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """What a product's kernel is compiled for, by the names of its parameters."""
+        return {
+            "BLOCK_M": self.block_m,
+            "BLOCK_N": self.block_n,
+            "BLOCK_K": self.block_k,
+            "GROUP_M": _BAND,
+        }
 
 
 # Chosen by what the compiler makes of them (``python -m benchmarks.compiled``): no spills, and on
