@@ -9,9 +9,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-Outcome = Literal["queued", "running", "finished", "stopped", "failed", "diverged", "interrupted"]
-FINAL: frozenset[str] = frozenset({"finished", "stopped", "failed", "diverged", "interrupted"})
-"""States that a run never leaves."""
+Outcome = Literal[
+    "queued", "running", "finished", "stopped", "paused", "failed", "diverged", "interrupted"
+]
+FINAL: frozenset[str] = frozenset(
+    {"finished", "stopped", "paused", "failed", "diverged", "interrupted"}
+)
+"""States in which nothing happens any more; only being resumed leads out of one."""
+
+Cause = Literal["out of memory", "not finite", "refused", "killed", "crashed", "lost", "error"]
+"""What kind of end it was, when it did not go well; ``error`` is anything not foreseen."""
 
 How = Literal["native", "weight-only", "emulated"]
 
@@ -38,6 +45,8 @@ class Step(_Event):
     warmup: the step is excluded from throughput (first steps pay for caches and compilation).
     skipped: the loss scaler found inf or NaN in the gradients and the update was not made.
     memory_mib: in use after the step; peak_mib: the highest since the run's start.
+    reserved_mib: held by the allocator after the step, in use or not; None where there is none.
+    power_w: the device's mean draw in the step; energy_j: what the step took; both by NVML.
     """
 
     kind: Literal["step"] = "step"
@@ -55,6 +64,9 @@ class Step(_Event):
     warmup: bool = False
     memory_mib: float | None = None
     peak_mib: float | None = None
+    reserved_mib: float | None = None
+    power_w: float | None = None
+    energy_j: float | None = None
 
 
 class Eval(_Event):
@@ -67,6 +79,50 @@ class Eval(_Event):
     tokens: int
     exact_match: float | None = None
     exact_match_rows: int = 0
+
+
+class EvalRows(_Event):
+    """What an Eval's loss is the mean of, row by row, for paired comparisons.
+
+    losses: nats, summed over the supervised tokens of each held-out row, in the dataset's order.
+    tokens: the supervised tokens of each.
+    """
+
+    kind: Literal["eval_rows"] = "eval_rows"
+    step: int
+    when: Literal["before", "during", "after"]
+    losses: tuple[float, ...]
+    tokens: tuple[int, ...]
+
+
+class CrossEval(_Event):
+    """The finished adapter on another base: held-out loss, nats per supervised token.
+
+    base: precision of the base weights and products.
+    merged: the adapter was added to the weights before they were rounded to ``base``.
+    """
+
+    kind: Literal["cross_eval"] = "cross_eval"
+    base: str
+    merged: bool
+    loss: float
+    tokens: int
+
+
+class LayerError(_Event):
+    """How far rounding is off in one layer at one step.
+
+    tensor: which of the layer's operands was looked at.
+    relative_error: ||rounded - exact|| / ||exact||, Frobenius norms.
+    zeroed_share: share of the elements that were not zero and were rounded to it.
+    """
+
+    kind: Literal["layer_error"] = "layer_error"
+    step: int
+    layer: str
+    tensor: Literal["weight", "activation", "gradient"]
+    relative_error: float
+    zeroed_share: float
 
 
 class Skipped(BaseModel):
@@ -107,8 +163,15 @@ class Facts(_Event):
     bits_per_converted_weight: float | None = None
     adapters_mib: float | None = None
     optimizer_mib: float | None = None
+    gradients_mib: float | None = None
+    activations_mib: float | None = None  # saved for the backward pass, largest micro-batch
     peak_mib: float | None = None
+    peak_reserved_mib: float | None = None
     memory_source: str | None = None
+    energy_source: str | None = None  # None: not measured
+    healed_at_step: int | None = None  # first step in heal_to
+    healed_to: str | None = None
+    eval_sha256: str | None = None  # of the held-out rows' tokens and labels
     batches_sha256: str | None = None
     adapter_init_sha256: str | None = None
     rows: dict[str, int] | None = None  # read, duplicates, no_answer, dropped, ...
@@ -124,14 +187,18 @@ class Message(_Event):
 
 
 class Status(_Event):
-    """The run changed state; ``error`` is one sentence when it did not go well."""
+    """The run changed state.
+
+    ``error`` is one sentence when it did not go well, ``cause`` its kind.
+    """
 
     kind: Literal["status"] = "status"
     status: Outcome
     error: str | None = None
+    cause: Cause | None = None
 
 
-Event = Stage | Step | Eval | Facts | Message | Status
+Event = Stage | Step | Eval | EvalRows | CrossEval | LayerError | Facts | Message | Status
 
 _adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 

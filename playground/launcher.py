@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from playground.config import private
 from playground.events import Message, Outcome
@@ -73,7 +73,8 @@ class Launcher:
         The same comparison asked for again while it is queued or running is that comparison: five
         clicks make one.
         """
-        configs = [preset.config.with_precision(p) for p in precisions or preset.precisions]
+        preset = replace(preset, precisions=tuple(precisions or preset.precisions))
+        configs = preset.configs
         title = title or preset.title
         with self._lock:  # two tabs at once
             mine = {run.group_id for run in self._store.live() if run.owner == self.owner}

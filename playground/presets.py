@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import yaml
 
@@ -29,7 +29,8 @@ from playground.config import (
 )
 
 FOLDER = Path(__file__).parent.parent / "presets"
-_WORDS = ("title", "summary", "expect", "precisions")
+_WORDS = ("title", "summary", "expect", "precisions", "seeds")
+_MOST_SEEDS = 100
 _KEYS = (*_WORDS, "model", "dataset", *SECTIONS)
 _LONGEST_TITLE = 80
 _LARGEST = 100_000  # bytes; a preset is a page of text
@@ -45,6 +46,7 @@ class Preset:
             in two; and what one will probably see.
         precisions: in the order in which they run.
         config: the run in the first of them.
+        seeds: how often each precision is repeated, with ``seed``, ``seed + 1``, ...
     """
 
     name: str
@@ -53,11 +55,17 @@ class Preset:
     expect: str
     precisions: tuple[str, ...]
     config: RunConfig
+    seeds: int = 1
 
     @property
     def configs(self) -> list[RunConfig]:
-        """One for each precision; nothing else differs."""
-        return [self.config.with_precision(name) for name in self.precisions]
+        """One for each seed and precision, seed by seed: within a seed nothing else differs."""
+        first = self.config.training.seed
+        return [
+            self.config.with_precision(name).with_seed(first + repetition)
+            for repetition in range(self.seeds)
+            for name in self.precisions
+        ]
 
 
 def list_presets() -> list[Preset]:
@@ -80,10 +88,13 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
     path = _path(name_or_path)
     values = _merged(defaults(), _read(path), path)
     words = {key: values.pop(key, None) for key in _WORDS}
+    preset_seeds = _seeds(words["seeds"])
     changed, typed, names = copy.deepcopy(values), {}, words["precisions"]
     for key, text in (overrides or {}).items():
         if key in ("precisions", "precision"):
-            names = [part.strip() for part in text.split(",") if part.strip()]
+            names = _listed(text)
+        elif key == "seeds":
+            words["seeds"] = text
         else:
             *section, leaf = setting_path(key)
             (changed[section[0]] if section else changed)[leaf] = _plain(key, text)
@@ -93,6 +104,9 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
     differences = _differences(values, typed, config)
     if list(precisions) != words["precisions"]:
         differences.insert(0, ", ".join(PRECISIONS[name].label for name in precisions))
+    seeds = _seeds(words["seeds"])
+    if seeds != preset_seeds:
+        differences.insert(0, f"{seeds} seeds")
     return Preset(
         name=path.stem,
         title=_title(str(words["title"] or path.stem), differences),
@@ -100,6 +114,7 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
         expect=str(words["expect"] or "").strip(),
         precisions=precisions,
         config=config,
+        seeds=seeds,
     )
 
 
@@ -211,9 +226,21 @@ def _plain(key: str, text: str) -> Any:
     field = field_of(key)
     if text in ("", "null") and type(None) in getattr(field.annotation, "__args__", ()):
         return None
-    if setting_path(key)[-1] == "target_modules" and text != "all-linear":
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return text
+    return _listed(text) if _takes_names(field) and text not in _words(field) else text
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _takes_names(field: Any) -> bool:
+    return any(get_origin(kind) is tuple for kind in get_args(field.annotation))
+
+
+def _words(field: Any) -> tuple[str, ...]:
+    """``all-linear``, ``none``: what a setting that takes names takes instead."""
+    kinds = get_args(field.annotation)
+    return tuple(w for kind in kinds if get_origin(kind) is Literal for w in get_args(kind))
 
 
 def _differences(
@@ -243,6 +270,15 @@ def _title(title: str, differences: list[str]) -> str:
         return title
     title = f"{title}: {', '.join(differences)}"
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def _seeds(value: Any) -> int:
+    text = "1" if value is None else str(value).strip()
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_SEEDS:
+        raise SettingsError(
+            f"'seeds' is {value!r}; give how often each precision is repeated, 1 to {_MOST_SEEDS}."
+        )
+    return int(text)
 
 
 def _precisions(names: Any) -> tuple[str, ...]:

@@ -36,8 +36,26 @@ def preset(script: str, steps: int = 5, precisions: str = "fp16,nvfp4") -> Prese
         "weight_decay": 0.0,
         "max_grad_norm": 1.0,
         "gradient_checkpointing": False,
+        "compile": "off",
+        "checkpoint_every": 0,
         "eval_every": 0,
         "seed": 42,
+    }
+    quantization = {
+        "keep_last_blocks": 0,
+        "keep_layers": "none",
+        "weight_scale_rule": "search",
+        "activation_scale_rule": "amax",
+        "gradient_rounding": "stochastic",
+        "fp8_gradients": "e5m2",
+        "heal_after": 1.0,
+        "heal_to": "bf16",
+    }
+    measure = {
+        "probe_every": 0,
+        "target_loss": None,
+        "cross_precisions": "none",
+        "merge_check": False,
     }
     values = {
         "model": "tiny",
@@ -54,9 +72,13 @@ def preset(script: str, steps: int = 5, precisions: str = "fp16,nvfp4") -> Prese
             "learn_from": "answers",
             "train_rows": None,
             "eval_rows": 128,
+            "split_seed": 42,
+            "packing": False,
             "exact_match_rows": 32,
         },
         "training": training,
+        "quantization": quantization,
+        "measure": measure,
     }
     return Preset("quick", "Quick look", "Scripted.", "A curve.", names, parse_config(values))
 

@@ -75,5 +75,5 @@ def test_unknown_fields_and_outcomes_are_refused() -> None:
         Status(status="done")
 
 
-def test_a_run_ends_in_one_of_five_ways() -> None:
-    assert {"finished", "stopped", "failed", "diverged", "interrupted"} == FINAL
+def test_a_run_ends_in_one_of_six_ways() -> None:
+    assert {"finished", "stopped", "paused", "failed", "diverged", "interrupted"} == FINAL

@@ -31,8 +31,8 @@ def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
     """Reads a dataset and divides it, the same way for every run with this configuration.
 
     A dataset with an evaluation file is taken as it is, less what its evaluation shares with its
-    training rows. Any other is shuffled by the seed and split; copies of a row stay on one side.
-    Rows are copies when they say the same, whatever else their columns hold.
+    training rows. Any other is shuffled by ``split_seed`` and split; copies of a row stay on one
+    side. Rows are copies when they say the same, whatever else their columns hold.
 
     Raises:
         SettingsError: it cannot be read or understood, or too few rows are left to hold one out.
@@ -56,7 +56,7 @@ def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
         evaluation = evaluation[:eval_limit]
     else:
         answered, no_answer = _answered(rows, row_format, entry.id)
-        train, evaluation = hold_out(answered, eval_limit, config.training.seed, entry.id)
+        train, evaluation = hold_out(answered, eval_limit, config.data.split_seed, entry.id)
         read, duplicates = len(rows), len(answered) - len(train) - len(evaluation)
         train = train[:limit]
     counts = {"read": read, "duplicates": duplicates, "no_answer": no_answer}

@@ -115,7 +115,69 @@ CREATE TABLE facts (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (_RUNS,)
+_WHOLE_EXPERIMENT = """
+-- Settings that old runs did not have, with what they did without them.
+UPDATE runs SET config = json_set(
+    config,
+    '$.data.split_seed', json_extract(config, '$.training.seed'),
+    '$.data.packing', json('false'),
+    '$.training.compile', 'off',
+    '$.training.checkpoint_every', 0,
+    '$.quantization', json('{"keep_last_blocks": 0, "keep_layers": "none",
+        "weight_scale_rule": "search", "activation_scale_rule": "amax",
+        "gradient_rounding": "stochastic", "fp8_gradients": "e5m2",
+        "heal_after": 1.0, "heal_to": "bf16"}'),
+    '$.measure', json('{"probe_every": 0, "target_loss": null,
+        "cross_precisions": "none", "merge_check": false}')
+);
+
+ALTER TABLE runs ADD COLUMN cause TEXT;                  -- events.Cause
+ALTER TABLE runs ADD COLUMN stop_kind TEXT;              -- 'stop' or 'pause', once asked
+ALTER TABLE runs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;  -- 1, and one more by each resuming
+
+ALTER TABLE steps ADD COLUMN reserved_mib REAL;
+ALTER TABLE steps ADD COLUMN power_w REAL;
+ALTER TABLE steps ADD COLUMN energy_j REAL;
+
+ALTER TABLE facts ADD COLUMN gradients_mib REAL;
+ALTER TABLE facts ADD COLUMN activations_mib REAL;
+ALTER TABLE facts ADD COLUMN peak_reserved_mib REAL;
+ALTER TABLE facts ADD COLUMN energy_source TEXT;
+ALTER TABLE facts ADD COLUMN healed_at_step INTEGER;
+ALTER TABLE facts ADD COLUMN healed_to TEXT;
+ALTER TABLE facts ADD COLUMN eval_sha256 TEXT;
+
+CREATE TABLE eval_rows (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    step INTEGER NOT NULL,
+    "when" TEXT NOT NULL,
+    row INTEGER NOT NULL,                                -- place among the held-out rows, from 0
+    loss REAL NOT NULL,                                  -- summed over its supervised tokens
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (run_id, step, "when", row)
+) WITHOUT ROWID;
+
+CREATE TABLE cross_evals (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    base TEXT NOT NULL,
+    merged INTEGER NOT NULL,
+    loss REAL NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (run_id, base, merged)
+) WITHOUT ROWID;
+
+CREATE TABLE layer_errors (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    step INTEGER NOT NULL,
+    layer TEXT NOT NULL,
+    tensor TEXT NOT NULL,
+    relative_error REAL NOT NULL,
+    zeroed_share REAL NOT NULL,
+    PRIMARY KEY (run_id, step, layer, tensor)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS, _WHOLE_EXPERIMENT)
 
 
 def migrate(db: sqlite3.Connection, steps: tuple[str, ...] = MIGRATIONS) -> None:

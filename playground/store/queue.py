@@ -12,7 +12,7 @@ from playground.store.rows import Run, to_run
 
 # The same words as the index runs_alive, so that the few live runs are found without a scan.
 _ALIVE = "(status IN ('queued', 'running') OR pid IS NOT NULL)"
-_ENDED = "('finished', 'stopped', 'failed', 'diverged', 'interrupted')"
+_ENDED = "('finished', 'stopped', 'paused', 'failed', 'diverged', 'interrupted')"
 
 
 class Queue(Database):

@@ -6,15 +6,17 @@ import json
 import math
 import sqlite3
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from playground.config import RunConfig, parse_config
-from playground.events import FINAL, Eval, Facts, Outcome, Stage, Step
+from playground.events import FINAL, Cause, CrossEval, Eval, Facts, LayerError, Outcome, Stage, Step
 
 STEP_COLUMNS = tuple(name for name in Step.model_fields if name != "kind")
 EVAL_COLUMNS = tuple(name for name in Eval.model_fields if name != "kind")
+CROSS_COLUMNS = tuple(name for name in CrossEval.model_fields if name != "kind")
+ERROR_COLUMNS = tuple(name for name in LayerError.model_fields if name != "kind")
 FACT_COLUMNS = tuple(name for name in Facts.model_fields if name != "kind")
 _JSON_FACTS = ("device", "environment", "coverage", "rows")
 
@@ -28,7 +30,9 @@ class Run:
         stage: what it did last, also after it ended.
         owner: the process that starts and watches it ("pid:start time").
         pid / process_started: the worker process, while one may exist; None before and after.
-        stop_requested_at: when Stop was pressed, or None.
+        stop_requested_at: when Stop or Pause was pressed, or None; stop_kind: which.
+        cause: what kind of end it was, when it did not go well.
+        attempt: 1, and one more by each resuming.
     """
 
     id: str
@@ -44,6 +48,9 @@ class Run:
     ended_at: float | None
     heartbeat_at: float | None
     stop_requested_at: float | None
+    stop_kind: Literal["stop", "pause"] | None
+    cause: Cause | None
+    attempt: int
     owner: str
     pid: int | None
     process_started: float | None
@@ -102,6 +109,14 @@ def to_step(row: sqlite3.Row) -> Step:
 
 def to_eval(row: sqlite3.Row) -> Eval:
     return Eval.model_validate({name: row[name] for name in EVAL_COLUMNS})
+
+
+def to_cross_eval(row: sqlite3.Row) -> CrossEval:
+    return CrossEval.model_validate({name: row[name] for name in CROSS_COLUMNS})
+
+
+def to_layer_error(row: sqlite3.Row) -> LayerError:
+    return LayerError.model_validate({name: row[name] for name in ERROR_COLUMNS})
 
 
 def to_facts(row: sqlite3.Row | None) -> Facts:

@@ -10,29 +10,44 @@ from pathlib import Path
 
 from playground.commands import command
 from playground.config import RunConfig, SettingsError, private
-from playground.events import FINAL, Eval, Event, Facts, Message, Stage, Status, Step
+from playground.events import (
+    FINAL,
+    CrossEval,
+    Eval,
+    EvalRows,
+    Event,
+    Facts,
+    LayerError,
+    Message,
+    Stage,
+    Status,
+    Step,
+)
 from playground.store.database import touch
 from playground.store.queue import Queue, read_run
 from playground.store.rows import (
+    CROSS_COLUMNS,
+    ERROR_COLUMNS,
     EVAL_COLUMNS,
     FACT_COLUMNS,
     STEP_COLUMNS,
     Group,
     Run,
     to_column,
+    to_cross_eval,
     to_eval,
+    to_layer_error,
     to_step,
 )
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
-_INSERT_STEP = (
-    f"INSERT OR REPLACE INTO steps (run_id, {', '.join(STEP_COLUMNS)})"
-    f" VALUES (?{', ?' * len(STEP_COLUMNS)})"
-)
-_INSERT_EVAL = (  # "when" is a word of SQL's own
-    'INSERT OR REPLACE INTO evals (run_id, "' + '", "'.join(EVAL_COLUMNS) + '")'
-    f" VALUES (?{', ?' * len(EVAL_COLUMNS)})"
-)
+_TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
+    Step: ("steps", STEP_COLUMNS),
+    Eval: ("evals", EVAL_COLUMNS),
+    CrossEval: ("cross_evals", CROSS_COLUMNS),
+    LayerError: ("layer_errors", ERROR_COLUMNS),
+}
+"""Events that are a row of their own, a later one with the same key in place of the earlier."""
 
 
 class RunStore(Queue):
@@ -174,6 +189,41 @@ class RunStore(Queue):
             )
             return [to_eval(row) for row in rows.fetchall()]
 
+    def eval_rows(self, run_id: str, when: str = "after") -> EvalRows | None:
+        """The last evaluation ``when``, row by row; None if it was not taken so."""
+        with self.reading() as db:
+            rows = db.execute(
+                'SELECT step, loss, tokens FROM eval_rows WHERE run_id = ? AND "when" = ?'
+                " AND step = (SELECT max(step) FROM eval_rows"
+                '              WHERE run_id = ? AND "when" = ?) ORDER BY row',
+                (run_id, when, run_id, when),
+            ).fetchall()
+        if not rows:
+            return None
+        return EvalRows(
+            step=rows[0]["step"],
+            when=when,
+            losses=tuple(row["loss"] for row in rows),
+            tokens=tuple(row["tokens"] for row in rows),
+        )
+
+    def cross_evals(self, run_id: str) -> list[CrossEval]:
+        """The finished adapter on other bases, merged ones last."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM cross_evals WHERE run_id = ? ORDER BY merged, base", (run_id,)
+            )
+            return [to_cross_eval(row) for row in rows.fetchall()]
+
+    def layer_errors(self, run_id: str) -> list[LayerError]:
+        """What the looks at rounding errors found, in the order of the steps."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM layer_errors WHERE run_id = ? ORDER BY step, layer, tensor",
+                (run_id,),
+            )
+            return [to_layer_error(row) for row in rows.fetchall()]
+
     def messages(self, run_id: str, limit: int = 100) -> list[Message]:
         """The newest ``limit`` messages, oldest of them first."""
         with self.reading() as db:
@@ -212,10 +262,19 @@ class RunStore(Queue):
 
 
 def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
-    if isinstance(event, Step):
-        db.execute(_INSERT_STEP, (run_id, *(to_column(getattr(event, c)) for c in STEP_COLUMNS)))
-    elif isinstance(event, Eval):
-        db.execute(_INSERT_EVAL, (run_id, *(to_column(getattr(event, c)) for c in EVAL_COLUMNS)))
+    if type(event) in _TABLES:
+        table, columns = _TABLES[type(event)]
+        quoted = '", "'.join(columns)  # "when" is a word of SQL's own
+        db.execute(
+            f'INSERT OR REPLACE INTO {table} (run_id, "{quoted}") VALUES (?{", ?" * len(columns)})',
+            (run_id, *(to_column(getattr(event, column)) for column in columns)),
+        )
+    elif isinstance(event, EvalRows):
+        rows = enumerate(zip(event.losses, event.tokens, strict=True))
+        db.executemany(
+            "INSERT OR REPLACE INTO eval_rows VALUES (?, ?, ?, ?, ?, ?)",
+            [(run_id, event.step, event.when, i, to_column(loss), n) for i, (loss, n) in rows],
+        )
     elif isinstance(event, Message):
         db.execute(
             "INSERT INTO messages (run_id, at, level, text) VALUES (?, ?, ?, ?)",
@@ -235,11 +294,12 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
             )
     elif isinstance(event, Status):
         db.execute(
-            "UPDATE runs SET status = ?, error = ?, ended_at = ? WHERE id = ?"
+            "UPDATE runs SET status = ?, error = ?, cause = ?, ended_at = ? WHERE id = ?"
             f" AND status NOT IN ({', '.join('?' * len(FINAL))})",
             (
                 event.status,
                 private(event.error) if event.error else None,
+                event.cause,
                 time.time() if event.status in FINAL else None,
                 run_id,
                 *sorted(FINAL),

@@ -14,7 +14,7 @@ from playground.config import RunConfig
 from playground.events import Coverage
 from playground.precision.convert import convert
 from playground.precision.recipe import Recipe
-from playground.training.checkpoint import load_checkpoint
+from playground.training.pretrained import load_checkpoint
 
 _TESTED_TOKENS = 4096  # more would only make the self-test slower
 

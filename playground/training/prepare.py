@@ -19,10 +19,10 @@ from playground.events import Event, Facts, Message, Stage
 from playground.precision.recipe import Recipe
 from playground.precision.registry import PRECISION_RECIPES
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
-from playground.training.checkpoint import some
 from playground.training.environment import compute_device, environment, pin_numerics
 from playground.training.meters import CountedMemory, CudaMemory, weigh
 from playground.training.model import Base, load_base
+from playground.training.pretrained import some
 
 
 @dataclass

@@ -28,7 +28,13 @@ PRECISIONS_INFO = "One run each, one after another; everything else is the same 
 RUN_TITLE = "Name"
 RUN_TITLE_INFO = "For you to find it again. Empty takes the preset's."
 ADVANCED = "Advanced settings"
-SECTION_NAMES = {"lora": "Adapter (LoRA)", "data": "Data", "training": "Training"}
+SECTION_NAMES = {
+    "lora": "Adapter (LoRA)",
+    "data": "Data",
+    "training": "Training",
+    "quantization": "Low-precision formats",
+    "measure": "Measuring",
+}
 START = "Start comparison"
 STOP = "Stop"
 SET_UP_AGAIN = "Set up the same again"
@@ -66,6 +72,22 @@ SETTING_LABELS = {
     "gradient_checkpointing": "Gradient checkpointing",
     "eval_every": "Evaluate every (steps)",
     "seed": "Seed",
+    "split_seed": "Seed of the held-out rows",
+    "packing": "Pack rows",
+    "compile": "torch.compile",
+    "checkpoint_every": "Checkpoint every (steps)",
+    "keep_last_blocks": "Last blocks in 16 bits",
+    "keep_layers": "Layers in 16 bits",
+    "weight_scale_rule": "Weight scales",
+    "activation_scale_rule": "Activation scales",
+    "gradient_rounding": "Rounding of dY",
+    "fp8_gradients": "FP8 gradients",
+    "heal_after": "Heal after (share)",
+    "heal_to": "Heal to",
+    "probe_every": "Look at errors every (steps)",
+    "target_loss": "Target loss",
+    "cross_precisions": "Judge on bases",
+    "merge_check": "Judge merged adapters",
 }
 
 SETTING_INFO = {
@@ -74,7 +96,7 @@ SETTING_INFO = {
     "micro_batch_size": "In one forward pass",
     "max_seq_len": "In tokens; the rest is cut",
 }
-"""Short words where two settings stand side by side; the others say what config.py says."""
+"""Short words where two settings stand side by side; the others say what config says."""
 
 _KEY = re.compile(rf"\b({'|'.join(key for key in SETTING_LABELS if '_' in key)})\b(?!=)")
 
@@ -101,6 +123,7 @@ STATUS_WORDS = {
     "running": "running",
     "finished": "finished",
     "stopped": "stopped",
+    "paused": "paused",
     "failed": "failed",
     "diverged": "diverged",
     "interrupted": "interrupted",

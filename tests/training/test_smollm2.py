@@ -11,9 +11,9 @@ from playground.data.batches import collate
 from playground.data.tokenise import Example
 from playground.precision.convert import convert
 from playground.precision.registry import PRECISION_RECIPES
-from playground.training.checkpoint import load_checkpoint
 from playground.training.loss import summed_loss
 from playground.training.meters import weigh
+from playground.training.pretrained import load_checkpoint
 
 TEXT = (
     "The quick brown fox jumps over the lazy dog. Once upon a time there was a little girl who "
