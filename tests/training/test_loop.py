@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Eval, Event, Facts, Message, Stage, Status, Step
-from playground.training import loop
+from playground.training import held_out, loop
 from playground.training.loop import train
 from tests.tiny import save_tiny
 
@@ -224,8 +224,8 @@ def test_a_last_update_that_breaks_the_model_is_no_success(
         return found._replace(loss=math.nan) if len(calls) == 2 else found
 
     calls: list[int] = []
-    held_out_loss = loop.held_out_loss
-    monkeypatch.setattr(loop, "held_out_loss", broken_after_training)
+    held_out_loss = held_out.held_out_loss
+    monkeypatch.setattr(held_out, "held_out_loss", broken_after_training)
     events = run(configure(max_steps=2), tmp_path)
     assert math.isnan(only(Eval, events)[-1].loss)
     assert events[-1].status == "diverged"
