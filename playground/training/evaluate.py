@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,8 +13,8 @@ import torch
 from torch import nn
 
 from playground.data.batches import collate
-from playground.data.tokenise import Example
-from playground.training.loss import summed_loss
+from playground.data.tokenise import IGNORED, Example
+from playground.training.loss import row_losses
 
 GENERATION_BATCH = 64
 """Rows answered at a time: decoding is bound by calls, not by arithmetic, so many at once."""
@@ -21,10 +24,22 @@ ANSWER_MARGIN = 4
 
 
 class HeldOut(NamedTuple):
-    """loss: nats, mean over ``tokens`` supervised tokens of all rows."""
+    """What the held-out rows cost the model, whole and row by row in the dataset's order.
 
-    loss: float
-    tokens: int
+    row_losses: nats, summed over the supervised tokens of each row; row_tokens: how many they are.
+    """
+
+    row_losses: tuple[float, ...]
+    row_tokens: tuple[int, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(self.row_tokens)
+
+    @property
+    def loss(self) -> float:
+        """Nats, mean over the supervised tokens of all rows."""
+        return math.fsum(self.row_losses) / self.tokens
 
 
 class ExactMatch(NamedTuple):
@@ -43,26 +58,37 @@ def held_out_loss(
     device: torch.device,
     check: Callable[[], None] = lambda: None,
 ) -> Generator[float, None, HeldOut]:
-    """Token-weighted loss over ``examples``, in batches that are the same every time.
+    """Loss of each of ``examples``, in batches that are the same every time.
 
-    Yields the share done after each batch, and returns the loss. Rows are taken in order of length:
-    less padding, and the same batches for every precision.
+    Yields the share done after each batch, and returns the losses. Rows are taken in order of
+    length: less padding, and the same batches for every precision.
 
     Args:
         batch_size: rows at a time. The run's own micro-batch: what fits in training fits here.
             NVFP4 scales an activation by its whole batch, so there it shows a little in the loss
             (see ``precision/nvfp4.py``); nowhere else does it.
     """
-    ordered = sorted(examples, key=lambda example: len(example.input_ids))
-    total, tokens = 0.0, 0
-    for start in range(0, len(ordered), batch_size):
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
+    losses, tokens = [0.0] * len(order), [0] * len(order)
+    for start in range(0, len(order), batch_size):
         check()
-        batch = collate(ordered[start : start + batch_size], pad_id)
+        rows = order[start : start + batch_size]
+        batch = collate([examples[i] for i in rows], pad_id)
         with _inference(model):
-            total += float(summed_loss(model, batch.to(device)))
-        tokens += batch.supervised_tokens
-        yield min(1.0, (start + batch_size) / len(ordered))
-    return HeldOut(total / tokens, tokens)
+            found = row_losses(model, batch.to(device)).tolist()
+        counts = (batch.labels[:, 1:] != IGNORED).sum(dim=1).tolist()
+        for i, loss, count in zip(rows, found, counts, strict=True):
+            losses[i], tokens[i] = loss, count
+        yield min(1.0, (start + batch_size) / len(order))
+    return HeldOut(tuple(losses), tuple(tokens))
+
+
+def examples_sha256(examples: Sequence[Example]) -> str:
+    """A digest of ids and labels, row by row: equal digests, the same rows in the same order."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(json.dumps([example.input_ids, example.labels]).encode())
+    return digest.hexdigest()
 
 
 def exact_match(

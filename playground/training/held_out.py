@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Literal, TypeVar
 
-from playground.events import Eval, Event, Stage
+from playground.events import Eval, EvalRows, Event, Stage
 from playground.training.evaluate import ExactMatch, exact_match, held_out_loss
 from playground.training.prepare import Prepared
 
@@ -38,6 +38,8 @@ def evaluate(
             f"answering {len(asked)} held-out rows",
             exact_match(run.model, run.tokenizer, asked, device=run.device, check=check),
         )
+    if when != "during":
+        yield EvalRows(step=step, when=when, losses=found.row_losses, tokens=found.row_tokens)
     yield Eval(
         step=step,
         when=when,

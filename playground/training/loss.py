@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -19,6 +20,23 @@ def summed_loss(model: nn.Module, batch: MicroBatch) -> Tensor:
     A sum, not a mean, so that the caller divides by the tokens of the whole optimizer step and the
     micro-batching cannot show in the result (but for NVFP4's activations, scaled by micro-batch).
     """
+    losses, _ = _token_losses(model, batch, reduction="sum")
+    return losses
+
+
+@torch.no_grad()
+def row_losses(model: nn.Module, batch: MicroBatch) -> Tensor:
+    """``summed_loss`` row by row, without a gradient: (B,) float64 on the CPU, in nats.
+
+    The tokens' losses are those of ``summed_loss``; they are summed in float64, so that a row's
+    figure does not depend on what else is in the batch.
+    """
+    losses, rows = _token_losses(model, batch, reduction="none")
+    return torch.bincount(rows.cpu(), losses.double().cpu(), minlength=len(batch.labels))
+
+
+def _token_losses(model: nn.Module, batch: MicroBatch, reduction: str) -> tuple[Tensor, Tensor]:
+    """-log p of the n supervised tokens, reduced, in fp32, and the row each is in: (n,) int64."""
     rows, columns = (batch.labels[:, 1:] != IGNORED).nonzero(as_tuple=True)
     targets = batch.labels[rows, columns + 1]
     flat = rows * batch.labels.shape[1] + columns
@@ -26,7 +44,7 @@ def summed_loss(model: nn.Module, batch: MicroBatch) -> Tensor:
         logits = model(
             input_ids=batch.input_ids, attention_mask=batch.attention_mask, use_cache=False
         ).logits
-    return F.cross_entropy(logits[0].float(), targets, reduction="sum")
+    return F.cross_entropy(logits[0].float(), targets, reduction=reduction), rows
 
 
 class _head_sees_only:

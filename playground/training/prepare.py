@@ -20,6 +20,7 @@ from playground.precision.recipe import Recipe
 from playground.precision.registry import PRECISION_RECIPES
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
 from playground.training.environment import compute_device, environment, pin_numerics
+from playground.training.evaluate import examples_sha256
 from playground.training.meters import CountedMemory, CudaMemory, weigh
 from playground.training.model import Base, load_base
 from playground.training.pretrained import some
@@ -81,6 +82,7 @@ def prepare(
     learned = _tokenised(split.train, "training", base, config, check)
     asked = _tokenised(split.eval, "held-out", base, config, check)
     _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
+    yield Facts(eval_sha256=examples_sha256(asked.examples))
     rows = _counts(learned, asked, split.counts)
 
     yield Stage(name="adding the adapter")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Any
 
@@ -13,7 +14,7 @@ from playground.data.formats import Sample
 from playground.data.tokenise import Example, tokenise
 from playground.precision.convert import convert
 from playground.precision.registry import PRECISION_RECIPES
-from playground.training.evaluate import exact_match, held_out_loss
+from playground.training.evaluate import HeldOut, exact_match, examples_sha256, held_out_loss
 from playground.training.loss import summed_loss
 from tests.tiny import tiny_llama, tiny_tokenizer
 
@@ -143,3 +144,35 @@ def test_a_model_answers_the_same_alone_and_among_longer_rows() -> None:
     assert all(shortest)
     for a, b, n in zip(together, alone, shortest, strict=True):
         assert a[:n] == b[:n]
+
+
+def test_the_loss_is_the_mean_of_what_the_rows_cost_in_the_dataset_s_order() -> None:
+    """Rows are evaluated in order of length, and each must be found again where it stood."""
+    model, rows = tiny_llama(), examples(*PAIRS)
+    for size in (1, 2):
+        together = found(held_out_loss(model, rows, batch_size=size, pad_id=1, device=CPU))
+        assert together.row_tokens == (2, 20, 4)
+        assert together.loss == math.fsum(together.row_losses) / sum(together.row_tokens)
+        for row, loss in zip(rows, together.row_losses, strict=True):
+            with torch.no_grad():
+                alone = summed_loss(model.eval(), collate([row], 1))
+            assert loss == pytest.approx(float(alone), rel=1e-6)
+
+
+def test_a_row_whose_loss_is_not_finite_is_not_averaged_away() -> None:
+    held_out = HeldOut((1.0, math.nan, 2.0), (1, 1, 1))
+    assert math.isnan(held_out.loss)
+
+
+def test_the_digest_knows_rows_labels_and_their_order() -> None:
+    rows = examples(*PAIRS)
+    same = examples_sha256(examples(*PAIRS))
+    assert examples_sha256(rows) == same
+    assert examples_sha256(rows[::-1]) != same
+    assert examples_sha256(rows[:2]) != same
+    unlearned = [rows[0]._replace(labels=[-100] * len(rows[0].labels)), *rows[1:]]
+    assert examples_sha256(unlearned) != same
+    # What ends one row must not pass for the start of the next.
+    a, b = Example([1, 2], [1, 2], [], None), Example([3], [3], [], None)
+    c, d = Example([1], [1], [], None), Example([2, 3], [2, 3], [], None)
+    assert examples_sha256([a, b]) != examples_sha256([c, d])

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
-from playground.events import Eval, Event, Facts, Message, Stage, Status, Step
+from playground.events import Eval, EvalRows, Event, Facts, Message, Stage, Status, Step
 from playground.training import held_out, loop
 from playground.training.loop import train
 from tests.tiny import save_tiny
@@ -56,6 +56,23 @@ def test_a_run_from_start_to_finish(precision: str, configure: Configure, tmp_pa
     assert progress.count(0.0) == progress.count(1.0) == 4  # four evaluations
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
     assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
+
+
+def test_evaluations_before_and_after_are_told_row_by_row(
+    configure: Configure, tmp_path: Path
+) -> None:
+    events = run(configure(eval_every=1, max_steps=2), tmp_path)
+    evals = {e.when: e for e in only(Eval, events)}
+    rows = only(EvalRows, events)
+    assert [(e.step, e.when) for e in rows] == [(0, "before"), (2, "after")]
+    for e in rows:
+        assert len(e.losses) == len(e.tokens) == 4 and sum(e.tokens) == evals[e.when].tokens
+        assert math.fsum(e.losses) / sum(e.tokens) == evals[e.when].loss
+    known = facts(events)["eval_sha256"]
+    another = run(configure(precision="nvfp4", max_steps=1, seed=7), tmp_path)
+    assert facts(another)["eval_sha256"] == known
+    fewer = run(configure(eval_rows=3, max_steps=1), tmp_path)
+    assert facts(fewer)["eval_sha256"] != known
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -221,7 +238,8 @@ def test_a_last_update_that_breaks_the_model_is_no_success(
     def broken_after_training(*arguments: object, **options: object) -> Generator:
         found = yield from held_out_loss(*arguments, **options)
         calls.append(1)
-        return found._replace(loss=math.nan) if len(calls) == 2 else found
+        spoilt = (math.nan, *found.row_losses[1:])
+        return found._replace(row_losses=spoilt) if len(calls) == 2 else found
 
     calls: list[int] = []
     held_out_loss = held_out.held_out_loss
