@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import torch
 from torch import Tensor, nn
 
-from kernels import choose_backend, linear_fp4, quantize_activation
+from kernels import choose_backend, linear_fp4, quantize_activation, round_to
 from kernels.format import swizzle_scales
 from kernels.mxfp4 import PackedTensor, packed
 from kernels.selftest import Shape, self_test, verified
@@ -73,6 +73,22 @@ class FP4Linear(FrozenLinear):
             seed=None if self.first_seed is None else self.operand.seed(self.first_seed),
             backend=self.backend,
         )
+
+    def rounded_activation(self, x: Tensor) -> Tensor:
+        if not self.recipe.rounds_activations:
+            return round_to(x, "bf16")
+        rule = self.recipe.activation_scale_rule
+        return quantize_activation(
+            x, recipe=self.recipe.name, scale_rule=rule, backend="reference"
+        )[0]
+
+    def rounded_gradient(self, dy: Tensor) -> Tensor:
+        dy = round_to(dy, "bf16")
+        if self.first_seed is None:
+            return dy
+        # The operator that the emulated dgrad calls, so that no second account of it can differ.
+        seed = self.operand.seed(self.first_seed)
+        return torch.ops.fp4_playground.fake_quantize(dy, self.recipe.block, "amax", seed)
 
     def _quantized(self, x: Tensor) -> list[Tensor]:
         return quantize_activation(

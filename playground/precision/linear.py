@@ -40,6 +40,17 @@ class FrozenLinear(nn.Linear):
     def dgrad(self, dy: Tensor) -> Tensor:
         """(..., out_features) -> (..., in_features), in dy's dtype, rounded as the format says."""
 
+    @abstractmethod
+    def rounded_activation(self, x: Tensor) -> Tensor:
+        """The values that fprop multiplies in place of x, for measuring; shaped like x."""
+
+    @abstractmethod
+    def rounded_gradient(self, dy: Tensor) -> Tensor:
+        """The values that dgrad multiplies in place of dY, for measuring; shaped like dy.
+
+        Draws the seed of the current forward pass where the rounding is stochastic.
+        """
+
     def forward(self, x: Tensor) -> Tensor:
         return _FrozenProduct.apply(x, self)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -47,6 +48,16 @@ class SharedOperand:
         """Another forward pass of the whole model begins: another seed for each layer."""
         if self._passes is not None:
             self._passes = self._passes + 1  # a new tensor: a compiled graph may hold the old one
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Passes inside are not counted, and leave no operand behind: as if nothing had run."""
+        before = self._passes
+        try:
+            yield
+        finally:
+            self._passes = before
+            self._source = self._rounded = None
 
     def get(self, x: Tensor, rounded: Callable[[Tensor], Any]) -> Any:
         """``rounded(x)``, computed unless ``x`` is the unchanged input of the previous call."""

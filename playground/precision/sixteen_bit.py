@@ -53,6 +53,12 @@ class SixteenBitLinear(FrozenLinear):
     def dgrad(self, dy: Tensor) -> Tensor:
         return round_to(round_to(dy, self.format) @ self.decoded_weight(), self.format)
 
+    def rounded_activation(self, x: Tensor) -> Tensor:
+        return round_to(x, self.format)
+
+    def rounded_gradient(self, dy: Tensor) -> Tensor:
+        return round_to(dy, self.format)
+
 
 @dataclass(frozen=True)
 class SixteenBit(Recipe):
