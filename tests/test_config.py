@@ -43,6 +43,44 @@ def test_another_precision_changes_nothing_else(values: dict[str, Any]) -> None:
         config.with_precision("nvfp5")
 
 
+def healing(values: dict[str, Any], precision: str, **settings: Any) -> RunConfig:
+    quantization = {**values["quantization"], **settings}
+    return parse_config({**values, "precision": precision, "quantization": quantization})
+
+
+@pytest.mark.parametrize(
+    ("share", "steps", "first"),
+    [
+        ("0.4375", 800, 351),  # MLPerf Training v5.1, llama2_70b_lora: FP8 after step 350 of 800
+        ("0.1", 30, 4),  # 0.1 * 30 is a little above 3 in binary, and 3 steps are 0.1 of 30
+        ("0.5", 3, 2),
+        ("0.99", 2, 2),
+        ("0.0001", 5, 1),
+        ("1", 5, None),
+    ],
+)
+def test_healing_begins_at_the_first_step_beyond_its_share(
+    values: dict, share: str, steps: int, first: int | None
+) -> None:
+    values = _with(values, "training", "max_steps", steps)
+    config = healing(values, "nvfp4", heal_after=share, heal_to="bf16")
+    assert config.first_healed_step == first
+    assert config.with_precision("bf16").first_healed_step is None  # nothing to heal
+    assert config.with_precision("fp32").first_healed_step is None
+
+
+def test_healing_that_does_not_widen_is_refused_for_the_arm_that_it_concerns(values: dict) -> None:
+    sentence = "heal_to is 'nvfp4-weight-only', .* no more than nvfp4 .4.5 bits a weight and 4.5"
+    to = "nvfp4-weight-only"
+    with pytest.raises(SettingsError, match=f"{sentence}.; choose a wider .* heal_after to 1"):
+        healing(values, "nvfp4", heal_after="0.5", heal_to=to)
+    config = healing(values, "fp16", heal_after="0.5", heal_to=to)
+    assert config.first_healed_step is None
+    with pytest.raises(SettingsError, match=sentence):
+        config.with_precision("nvfp4")
+    assert healing(values, "nvfp4", heal_after="1", heal_to=to).first_healed_step is None
+
+
 def test_a_config_cannot_be_changed(values: dict[str, Any]) -> None:
     with pytest.raises(Exception, match="frozen"):
         parse_config(values).training.max_steps = 3

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import math
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from playground.config.errors import SettingsError, nearest
-from playground.config.precisions import check_precision
+from playground.config.precisions import PRECISIONS, check_precision
 from playground.config.settings import (
     DataSettings,
     LoraSettings,
@@ -39,13 +40,42 @@ class RunConfig(Settings):
     def _known_precision(cls, value: str) -> str:
         return check_precision(value)
 
+    @model_validator(mode="after")
+    def _healing_widens(self) -> Self:
+        """Healing that would not is refused, but for FP8: it stays as it is beside narrower arms.
+
+        So a group of FP8 and NVFP4 that heals to FP8 is possible (MLPerf Training v5.1,
+        llama2_70b_lora: NVFP4, and FP8 from step 351 of 800).
+        """
+        own, to = PRECISIONS[self.precision], PRECISIONS[self.quantization.heal_to]
+        never = self.quantization.heal_after == 1 or own.storage_bits >= 8
+        if not never and to.storage_bits <= own.storage_bits:
+            raise SettingsError(
+                f"heal_to is '{self.quantization.heal_to}', which holds no more than "
+                f"{self.precision} ({to.storage_bits:g} bits a weight and {own.storage_bits:g}); "
+                "choose a wider precision such as bf16, or set heal_after to 1."
+            )
+        return self
+
+    @property
+    def first_healed_step(self) -> int | None:
+        """The first step beyond ``heal_after``'s share, in ``heal_to``; None: it never heals.
+
+        Only formats below 16 bits do, and only to a wider one.
+        """
+        share, last = self.quantization.heal_after, self.training.max_steps
+        own, to = PRECISIONS[self.precision], PRECISIONS[self.quantization.heal_to]
+        if share == 1 or own.storage_bits >= 16 or to.storage_bits <= own.storage_bits:
+            return None
+        return min(last, math.floor(share * last + 1e-9) + 1)  # 0.1 * 30 is a little above 3
+
     def with_precision(self, name: str) -> RunConfig:
         """The same run in another precision: nothing else differs.
 
         Raises:
-            SettingsError: ``name`` is no precision.
+            SettingsError: ``name`` is no precision, or one that ``heal_to`` cannot heal.
         """
-        return self.model_copy(update={"precision": check_precision(name)})
+        return self.model_copy(update={"precision": check_precision(name)})._healing_widens()
 
     def with_seed(self, seed: int) -> RunConfig:
         """The same run, on the same held-out rows, with another order, adapter and dropout."""
