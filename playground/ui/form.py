@@ -28,7 +28,7 @@ from playground.presets import Preset, load_preset
 from playground.store import Group
 from playground.ui import text
 
-MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len")
+MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""
 
 FALLBACK_PRESET = "quick"
@@ -41,7 +41,7 @@ def advanced(section: str) -> list[str]:
 
 
 SETTINGS = (*MAIN, *(name for section in SECTIONS for name in advanced(section)))
-KEYS = ("title", "model", "dataset", "precisions", *SETTINGS)
+KEYS = ("title", "model", "dataset", "precisions", "seeds", *SETTINGS)
 """Every field of the form, in the order in which handlers take and return their values."""
 
 
@@ -94,6 +94,7 @@ def values(preset: Preset) -> dict[str, Any]:
         "model": preset.config.model,
         "dataset": preset.config.dataset,
         "precisions": list(preset.precisions),
+        "seeds": str(preset.seeds),
         **settings,
     }
 
@@ -107,7 +108,7 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
     shown = values(load_preset(base))
     changed = {
         key: plain(filled[key])
-        for key in ("model", "dataset", *SETTINGS)
+        for key in ("model", "dataset", "seeds", *SETTINGS)
         if plain(filled[key]) != plain(shown[key])
     }
     wrong = [] if filled["precisions"] else [text.NO_PRECISION]
@@ -145,28 +146,33 @@ def base_of(group: Group) -> Preset:
 
 
 def preset_of(group: Group) -> Preset:
-    """A comparison's own settings, to fill the form with."""
+    """A comparison's own settings, to fill the form with; each precision has a run a seed."""
+    precisions = tuple(dict.fromkeys(run.precision for run in group.runs))
     return replace(
         base_of(group),
         config=group.runs[0].config,
-        precisions=tuple(run.precision for run in group.runs),
+        precisions=precisions,
+        seeds=len(group.runs) // len(precisions),
     )
 
 
 def command(group: Group) -> str:
     """The terminal command that starts the same comparison."""
-    preset = base_of(group)
-    config = group.runs[0].config
-    precisions = [run.config.precision for run in group.runs]
-    words = ["compare", preset.name]
+    preset, asked = base_of(group), preset_of(group)
+    overrides = {}
     for key in ("model", "dataset", *SETTINGS):
-        value = setting(config, key)
+        value = setting(asked.config, key)
         if value != setting(preset.config, key):
             # A path under the user's home starts with ~ here, which we expand ourselves.
-            words += ["--set", f"{key}={private(plain(typed(value))) or 'null'}"]
-    if precisions != list(preset.precisions):
-        words += ["--set", f"precisions={','.join(precisions)}"]
-    overrides = dict(word.split("=", 1) for word in words if "=" in word)
+            overrides[key] = private(plain(typed(value))) or "null"
+    if asked.precisions != preset.precisions:
+        overrides["precisions"] = ",".join(asked.precisions)
+    words = ["compare", preset.name]
+    for key, value in overrides.items():
+        words += ["--set", f"{key}={value}"]
+    if asked.seeds != preset.seeds:
+        words += ["--seeds", str(asked.seeds)]
+        overrides["seeds"] = str(asked.seeds)
     if group.title != load_preset(preset.name, overrides).title:
         words += ["--title", group.title]
     return commands.command(*words)
@@ -198,14 +204,23 @@ def build(preset: Preset) -> Form:
         elem_id="field-precisions",
     )
     with gr.Row(elem_classes="grid-2"):
+        fields["seeds"] = gr.Textbox(
+            value=shown["seeds"],
+            label=text.SEEDS,
+            info=text.SEEDS_INFO,
+            elem_id="field-seeds",
+            min_width=120,
+            max_lines=1,
+        )
         for key in MAIN:
             fields[key] = _widget(key, shown[key])
     fields["title"] = gr.Textbox(
         value="", label=text.RUN_TITLE, info=text.RUN_TITLE_INFO, elem_id="field-title", max_lines=1
     )
-    with gr.Accordion(text.ADVANCED, open=False, elem_classes="fold", elem_id="advanced"):
-        for section, name in text.SECTION_NAMES.items():
-            gr.HTML(f"<h4>{name}</h4>", apply_default_css=False)
+    gr.HTML(f'<h4 class="eyebrow">{text.ADVANCED}</h4>', apply_default_css=False)
+    for section, name in text.SECTION_NAMES.items():
+        fold = {"elem_classes": "fold", "elem_id": f"advanced-{section}"}
+        with gr.Accordion(name, open=False, **fold), gr.Row(elem_classes="grid-2"):
             for key in advanced(section):
                 fields[key] = _widget(key, shown[key])
     return Form(base, {key: fields[key] for key in KEYS})
@@ -236,4 +251,7 @@ def _widget(key: str, value: Any) -> Any:
         return gr.Checkbox(value=value, **shared)
     if get_origin(annotation) is Literal:
         return gr.Dropdown(list(get_args(annotation)), value=value, filterable=False, **shared)
+    if key == "heal_to":
+        labels = [(info.label, name) for name, info in PRECISIONS.items()]
+        return gr.Dropdown(labels, value=value, filterable=False, **shared)
     return gr.Textbox(value=value, max_lines=1, **shared)

@@ -25,6 +25,8 @@ DATASET = "Dataset"
 DATASET_INFO = "From the list, a local file, or a Hugging Face id"
 PRECISIONS = "Precisions"
 PRECISIONS_INFO = "One run each, one after another; everything else is the same to the letter."
+SEEDS = "Seeds"
+SEEDS_INFO = "Runs of each; 3 tell noise"
 RUN_TITLE = "Name"
 RUN_TITLE_INFO = "For you to find it again. Empty takes the preset's."
 ADVANCED = "Advanced settings"
@@ -59,7 +61,7 @@ SETTING_LABELS = {
     "lora_r": "Rank r",
     "lora_alpha": "Alpha",
     "lora_dropout": "Dropout",
-    "target_modules": "Layers with an adapter",
+    "target_modules": "Adapted layers",
     "learn_from": "Learn from",
     "train_rows": "Training rows",
     "eval_rows": "Held-out rows",
@@ -70,21 +72,21 @@ SETTING_LABELS = {
     "weight_decay": "Weight decay",
     "max_grad_norm": "Gradient clip",
     "gradient_checkpointing": "Gradient checkpointing",
-    "eval_every": "Evaluate every (steps)",
+    "eval_every": "Evaluate every",
     "seed": "Seed",
-    "split_seed": "Seed of the held-out rows",
+    "split_seed": "Held-out seed",
     "packing": "Pack rows",
     "compile": "torch.compile",
-    "checkpoint_every": "Checkpoint every (steps)",
+    "checkpoint_every": "Checkpoint every",
     "keep_last_blocks": "Last blocks in 16 bits",
     "keep_layers": "Layers in 16 bits",
     "weight_scale_rule": "Weight scales",
     "activation_scale_rule": "Activation scales",
     "gradient_rounding": "Rounding of dY",
     "fp8_gradients": "FP8 gradients",
-    "heal_after": "Heal after (share)",
+    "heal_after": "Heal after share",
     "heal_to": "Heal to",
-    "probe_every": "Look at errors every (steps)",
+    "probe_every": "Look at errors every",
     "target_loss": "Target loss",
     "cross_precisions": "Judge on bases",
     "merge_check": "Judge merged adapters",
@@ -95,8 +97,40 @@ SETTING_INFO = {
     "learning_rate": "AdamW's peak",
     "micro_batch_size": "In one forward pass",
     "max_seq_len": "In tokens; the rest is cut",
+    "lora_r": "Of the adapter's matrices",
+    "lora_alpha": "Scales by alpha / r",
+    "lora_dropout": "Of the adapter's inputs",
+    "target_modules": "all-linear, or names",
+    "learn_from": "What the loss counts",
+    "train_rows": "The first; empty: all",
+    "eval_rows": "For the held-out loss",
+    "split_seed": "Same in repetitions",
+    "packing": "Short rows end to end, none seeing another",
+    "exact_match_rows": "Held out; 0 skips it",
+    "grad_accum_steps": "Forward passes to one step",
+    "schedule": "Of the learning rate",
+    "warmup_share": "Of the steps, until the peak",
+    "weight_decay": "AdamW's, on the adapter",
+    "max_grad_norm": "Largest norm let through",
+    "gradient_checkpointing": "Recompute activations: less memory, more time",
+    "compile": "auto: on a GPU",
+    "checkpoint_every": "Steps; 0: on Stop only",
+    "eval_every": "Steps; 0: ends only",
+    "seed": "Repetitions count up",
+    "keep_last_blocks": "Transformer blocks",
+    "keep_layers": "none, or names",
+    "weight_scale_rule": "search errs least",
+    "activation_scale_rule": "amax is plain",
+    "gradient_rounding": "Where dgrad is 4-bit",
+    "fp8_gradients": "e5m2: wide; e4m3: fine",
+    "heal_after": "Of the steps; 1: never",
+    "heal_to": "What takes over",
+    "probe_every": "Steps; 0: never",
+    "target_loss": "Held out; empty: none",
+    "cross_precisions": "none, or fp16, nvfp4",
+    "merge_check": "In 16 bits and in the format",
 }
-"""Short words where two settings stand side by side; the others say what config says."""
+"""Short words, for two settings stand side by side; ``--help`` says what config says."""
 
 _KEY = re.compile(rf"\b({'|'.join(key for key in SETTING_LABELS if '_' in key)})\b(?!=)")
 
@@ -159,13 +193,33 @@ CHARTS = {
     "log": "Log scale",
     "reset": "Reset zoom",
     "key_line": "training, each step",
+    "key_mean": "training, mean of the repetitions",
+    "key_repeat": "each repetition",
     "key_point": "held out, now and then",
     "held_out": "{label} held out",
     "hint": "Drag across a chart to zoom in: the loss axis then starts where the curves do. "
     "Double-click to see everything again.",
     "keys": "Arrow keys read values, plus and minus zoom, Escape shows everything.",
-    "marks": {"not finite": "not a finite number", "skipped update": "update skipped (overflow)"},
+    "marks": {
+        "not finite": "not a finite number",
+        "skipped update": "update skipped (overflow)",
+        "ended": "ended early",
+        "healed": "healed",
+        "resumed": "resumed",
+    },
 }
+MARK_HEALED = "healed: {label} from here on"
+CAUSE_WORDS = {
+    "out of memory": "out of memory",
+    "not finite": "the loss was not a finite number",
+    "refused": "refused",
+    "killed": "killed from outside",
+    "crashed": "crashed",
+    "lost": "its process was lost",
+    "error": "an error",
+}
+REPEATED = "{label} × {count}"
+SEED_OF = "{label}, seed {seed}"
 # Title, unit, and what stands in an empty chart: while there may be something to come, and after.
 PANELS = {
     "loss": ("Loss", "nats per token", "No loss yet", "No loss was measured"),
@@ -185,6 +239,7 @@ PANELS = {
 EMULATED_NOTE = "emulated: not a speed claim"
 EMULATED_MEMORY_NOTE = "emulated"
 EVAL_POINT = "{label}: held-out loss {loss} at step {step} ({when})"
+EVAL_MEAN = ", mean of {count}, {low} to {high}"
 WHEN_WORDS = {"before": "before training", "during": "during training", "after": "after training"}
 
 # What came out.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
+from playground.ui.text import SECTION_NAMES
+
 
 def points(page: Page) -> list[int]:
     """How many points each arm's loss line has."""
@@ -25,3 +27,9 @@ def start_quick(page: Page) -> None:
 
 def field(page: Page, name: str):
     return page.locator(f"#field-{name}").locator("input, textarea").first
+
+
+def unfold_settings(page: Page) -> None:
+    """Opens every section of the form's advanced settings."""
+    for name in SECTION_NAMES.values():
+        page.locator("#form").get_by_role("button", name=name).click()

@@ -19,6 +19,7 @@ from playground.store import RunStore
 from playground.ui import build_app, launch
 from tests import browser_setup
 from tests.ui.conftest import FLAGS, free_port
+from tests.ui.driving import unfold_settings
 
 SIZES = {"1400": (1400, 1000), "390": (390, 844)}
 
@@ -71,8 +72,9 @@ def each(browser: Any, url: str, folder: Path, name: str, prepare: Any = None) -
 
 
 def unfold(page: Page) -> None:
-    for name in ("Details and proof", "What was converted", "Log ▼", "Advanced settings"):
+    for name in ("Details and proof", "What was converted", "Log ▼"):
         page.get_by_role("button", name=name).click()
+    unfold_settings(page)
     page.locator("table.facts").wait_for()
 
 

@@ -28,7 +28,7 @@ def test_every_preset_survives_the_form(preset) -> None:
     # Read over another preset, so that every value really comes from the form.
     base = "quick" if preset.name != "quick" else "smollm2"
     back = form.read(base, form.values(preset))
-    assert (back.config, back.precisions) == (preset.config, preset.precisions)
+    assert back.configs == preset.configs
 
 
 def test_every_setting_has_a_field_and_a_label() -> None:
@@ -68,6 +68,9 @@ def test_precisions_run_from_wide_to_narrow_however_they_were_ticked() -> None:
         ("model", "", "model"),
         ("dataset", "sentence-to-json", "sentences-to-json"),
         ("precisions", [], "Precisions is empty"),
+        ("seeds", "0", "'0'"),
+        ("seeds", "two", "how often each precision is repeated"),
+        ("cross_precisions", "fp17", "Did you mean"),
     ],
 )
 def test_wrong_input_is_refused_by_name(key: str, value, said: str) -> None:
@@ -120,6 +123,16 @@ def test_a_title_that_was_not_typed_is_not_in_the_command(tmp_path) -> None:
     preset = form.read("quick", filled(max_steps="7"))
     group = RunStore(tmp_path).create_group(preset.name, preset.title, preset.configs, "1:1")
     assert "--title" not in form.command(group)
+
+
+def test_repetitions_are_one_number_in_the_form_and_in_the_command(tmp_path) -> None:
+    preset = form.read("quick", filled(seeds="3", seed="7", precisions=["fp16", "nvfp4"]))
+    assert [c.training.seed for c in preset.configs] == [7, 7, 8, 8, 9, 9]
+    group = RunStore(tmp_path).create_group(preset.name, preset.title, preset.configs, "1:1")
+    assert form.preset_of(group).configs == preset.configs
+    assert form.read("quick", form.values(form.preset_of(group))) == preset
+    words = shlex.split(form.command(group))
+    assert words[5:] == ["--set", "seed=7", "--seeds", "3"]
 
 
 def test_the_command_of_a_preset_that_is_gone_says_everything(tmp_path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field, points, start_quick, wait_for_points
+from tests.ui.driving import field, points, start_quick, unfold_settings, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -44,7 +44,7 @@ def test_a_comparison_from_start_to_verdict(served: Served, visit) -> None:
 @pytest.mark.slow
 def test_the_quick_preset_really_trains(served_for_real: Served, visit) -> None:
     page = visit(served_for_real.url)
-    page.get_by_role("button", name="Advanced settings").click()
+    page.get_by_role("button", name="Data ▼").click()
     short = {"max_steps": 4, "micro_batch_size": 2, "eval_rows": 8, "exact_match_rows": 0}
     for key, value in short.items():
         field(page, key).fill(str(value))
@@ -243,7 +243,7 @@ def test_a_preset_can_be_adjusted_first(served: Served, visit) -> None:
 
 def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
     page = visit(served.url)
-    page.get_by_role("button", name="Advanced settings").click()
+    unfold_settings(page)
     start_quick(page)
     page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
@@ -275,7 +275,7 @@ def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> N
 
 def test_a_list_opens_below_its_field(served: Served, visit) -> None:
     page = visit(served.url)
-    page.get_by_role("button", name="Advanced settings").click()
+    page.get_by_role("button", name="Training ▼").click()
     for key in ("dataset", "schedule"):
         field(page, key).click()
         listed = page.locator(f"#field-{key} .options").bounding_box()
