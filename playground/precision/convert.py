@@ -55,12 +55,18 @@ def convert(
         _set(model, name, swapped[id(linear)])
     if not swapped:
         raise SettingsError(_nothing_converted(recipe, skipped))
-    model.register_forward_pre_hook(operand.next_pass)
+    model.shared_operand = operand
+    model.register_forward_pre_hook(_next_pass)
     return Coverage(
         converted=len(swapped),
         skipped=tuple(skipped),
         share_of_linear_weights=weights["converted"] / weights["all"],
     )
+
+
+def _next_pass(model: nn.Module, *_: object) -> None:
+    # Looked up anew each time: other layers, and their operand, may since have taken their places.
+    model.shared_operand.next_pass()
 
 
 def _linears(model: nn.Module) -> list[tuple[str, nn.Module]]:

@@ -41,6 +41,7 @@ def load_base(
     *,
     check: Callable[[], None] = lambda: None,
     self_tests: Path | None = None,
+    adjust: Callable[[nn.Module], None] = lambda model: None,
 ) -> Base:
     """Loads a model and puts it into a precision, on ``device``.
 
@@ -49,6 +50,7 @@ def load_base(
     Args:
         check: called between the parts of the work; raises to give up.
         self_tests: file that keeps what they came to; None tries them anew.
+        adjust: called with the published model, in floats and on the CPU, before it is rounded.
     Raises:
         SettingsError: as ``load_checkpoint`` and ``convert``.
     """
@@ -56,6 +58,7 @@ def load_base(
     model, tokenizer, unused = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
     tokens = config.training.micro_batch_size * config.data.max_seq_len
     tried = recipe.self_test(device, linear_shapes(model, tokens), self_tests)
+    adjust(model)
     coverage = convert(model, recipe, device, check=check)
     return Base(model.to(device), tokenizer, coverage, tried, unused)
 

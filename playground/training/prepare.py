@@ -28,17 +28,24 @@ from playground.training.pretrained import some
 
 @dataclass
 class Prepared:
-    """What the steps and the evaluations of a run share."""
+    """What the steps and the evaluations of a run share.
+
+    recipe: of the base that is under the adapter now; ``rebase`` changes both.
+    healed_at: the step before which healing put another base under the adapter, in this process.
+    """
 
     config: RunConfig
     entry: ModelEntry
     recipe: Recipe
+    detected: hardware.Device
+    self_tests: Path | None
     device: torch.device
     model: Any
     tokenizer: Any
     train: list[Example]
     eval: list[Example]
     memory: CountedMemory | CudaMemory
+    healed_at: int | None = None
 
     @property
     def pad_id(self) -> int:
@@ -94,6 +101,8 @@ def prepare(
         config,
         entry,
         recipe,
+        detected,
+        self_tests,
         device,
         model,
         base.tokenizer,
