@@ -69,11 +69,36 @@ def detect() -> Device:
         pynvml.nvmlShutdown()
 
 
+def memory_in_use_mib() -> float | None:
+    """What the first visible GPU's memory holds now, whoever's it is; None if it cannot be told.
+
+    What the driver keeps for itself is left out, where the driver tells the two apart.
+    """
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return None
+    try:
+        handle = first_visible()
+        return None if handle is None else _used_bytes(handle) / _MIB
+    except pynvml.NVMLError:
+        return None
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _used_bytes(handle: Any) -> int:
+    try:
+        return pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2).used
+    except (pynvml.NVMLError_FunctionNotFound, pynvml.NVMLError_InvalidArgument):  # old drivers
+        return pynvml.nvmlDeviceGetMemoryInfo(handle).used
+
+
 def _first_gpu() -> Device:
     driver = _text(pynvml.nvmlSystemGetDriverVersion())
     if pynvml.nvmlDeviceGetCount() == 0:
         return _cpu("NVIDIA's driver finds no GPU, so every format but FP32 is emulated.", driver)
-    handle = _first_visible()
+    handle = first_visible()
     if handle is None:
         shown = os.environ["CUDA_VISIBLE_DEVICES"]
         return _cpu(
@@ -101,8 +126,11 @@ def _first_gpu() -> Device:
     )
 
 
-def _first_visible() -> Any | None:
-    """NVML's handle of the GPU that CUDA would number 0; None if the variable hides them all."""
+def first_visible() -> Any | None:
+    """NVML's handle of the GPU that CUDA would number 0; None if the variable hides them all.
+
+    NVML must be open. Raises pynvml.NVMLError where the driver does not answer.
+    """
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
     if first.startswith("GPU-"):
         return pynvml.nvmlDeviceGetHandleByUUID(first)

@@ -186,6 +186,34 @@ def test_a_driver_that_stops_answering_is_said(machine, monkeypatch) -> None:
     assert fake.opened == 0
 
 
+@pytest.mark.parametrize("old_driver", [False, True])
+def test_memory_in_use_is_what_others_hold(machine, monkeypatch, old_driver: bool) -> None:
+    fake = machine(RTX_PRO, H200)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    v2 = pynvml.nvmlMemory_v2
+
+    def info(handle: int, version: int | None = None) -> SimpleNamespace:
+        assert handle == 1
+        if version == v2 and old_driver:
+            raise pynvml.NVMLError_FunctionNotFound()
+        # Only the newer question leaves out what the driver keeps for itself.
+        return SimpleNamespace(used=3 * GIB if version == v2 else 4 * GIB)
+
+    monkeypatch.setattr(fake, "nvmlMemory_v2", v2, raising=False)
+    monkeypatch.setattr(fake, "nvmlDeviceGetMemoryInfo", info, raising=False)
+    assert hardware.memory_in_use_mib() == (4096 if old_driver else 3072)
+    assert fake.opened == 0
+
+
+def test_memory_in_use_is_unknown_without_a_gpu(machine, monkeypatch) -> None:
+    machine(init_error=pynvml.NVMLError_LibraryNotFound())
+    assert hardware.memory_in_use_mib() is None
+    fake = machine(RTX_PRO)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert hardware.memory_in_use_mib() is None
+    assert fake.opened == 0
+
+
 def test_the_version_torch_was_built_with_is_read_without_loading_it() -> None:
     code = (
         "import sys, runpy, importlib.metadata; from playground import hardware;"

@@ -13,11 +13,13 @@ from playground.data.batches import BatchHash, MicroBatch, batches
 from playground.events import Event, Facts, Stage, Status, Step
 from playground.training.adapter import save_adapter, trainable
 from playground.training.endings import REMEDY, all_skipped, diverged
+from playground.training.energy import EnergyMeter
 from playground.training.held_out import evaluate
 from playground.training.loss import summed_loss
 from playground.training.meters import MIB, WARMUP_STEPS, Memory, StepTimer, stored_bytes
 from playground.training.optimise import Optimiser, Update
 from playground.training.prepare import Prepared, prepare
+from playground.training.probe import probe
 
 
 class _Stopped(Exception):
@@ -80,8 +82,8 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
         scales_loss=run.recipe.scales_loss,
         device=run.device,
     )
-    timer, digest = StepTimer(run.device), BatchHash()
-    peak_mib: float | None = None
+    timer, energy, digest = StepTimer(run.device), EnergyMeter(run.device), BatchHash()
+    counted = (False, run.recipe.name)
     status = Status(status="finished")
     order = batches(
         run.train,
@@ -99,17 +101,22 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
     yield Stage(name="training")
     for number, micro_batches in zip(range(1, settings.max_steps + 1), order, strict=False):
         try:
-            with timer():
+            with energy(), timer():
                 update = optimiser.step(micro_batches, loss_of)
             digest.add(micro_batches)
-            used = run.memory.read(optimiser.state_tensors())
-            peak_mib = used.peak_mib
-            yield _step_event(run, number, micro_batches, update, timer.step_ms, used)
-            if optimiser.updates == 1 and not update.skipped:
+            # AdamW makes its moments when it first moves; another base has other weights.
+            at_rest = (optimiser.updates > 0, run.recipe.name)
+            changed, counted = at_rest != counted, at_rest
+            if changed:
+                run.memory.recount(optimiser.state_tensors())
+            used = run.memory.read()
+            yield _step_event(run, number, micro_batches, update, timer.step_ms, used, energy)
+            if changed and optimiser.updates:
                 yield Facts(optimizer_mib=stored_bytes(optimiser.state_tensors()) / MIB)
             if reason := diverged(update, optimiser, run.recipe):
                 status = Status(status="diverged", error=f"At step {number} {reason}")
                 break
+            yield from probe(run, number, micro_batches, update.loss_scale)
             check()
             if _evaluation_is_due(number, settings):
                 yield from evaluate(run, number, "during", check)
@@ -120,8 +127,11 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
     if status.status == "finished" and not optimiser.updates:  # a model that was never trained
         status = Status(status="diverged", error=all_skipped(optimiser))
     yield Facts(
-        batches_sha256=digest.hexdigest(), peak_mib=peak_mib, skipped_updates=optimiser.skipped
+        batches_sha256=digest.hexdigest(),
+        skipped_updates=optimiser.skipped,
+        energy_source=energy.source,
     )
+    yield run.memory.facts()
     return status
 
 
@@ -138,6 +148,7 @@ def _step_event(
     update: Update,
     step_ms: float,
     used: Memory,
+    energy: EnergyMeter,
 ) -> Step:
     tokens = sum(batch.tokens for batch in batches)
     return Step(
@@ -155,4 +166,7 @@ def _step_event(
         warmup=number <= WARMUP_STEPS[run.device.type],
         memory_mib=used.memory_mib,
         peak_mib=used.peak_mib,
+        reserved_mib=used.reserved_mib,
+        power_w=energy.power_w,
+        energy_j=energy.energy_j,
     )

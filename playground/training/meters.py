@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.data.batches import MicroBatch
+from playground.events import Facts
 from playground.precision.linear import FrozenLinear
 
 MIB = 2**20
@@ -20,10 +21,12 @@ WARMUP_STEPS = {"cpu": 2, "cuda": 5}
 
 
 class Memory(NamedTuple):
-    """MiB in use after a step, and the highest since the start of the run."""
+    """MiB in use after a step, the highest since the start of the run, and what the allocator
+    holds; None where there is no such allocator."""
 
     memory_mib: float
     peak_mib: float
+    reserved_mib: float | None
 
 
 def stored_bytes(tensors: Iterable[Tensor], seen: set[int] | None = None) -> int:
@@ -92,31 +95,74 @@ class StepTimer:
 
 
 class CudaMemory:
-    """What CUDA's allocator reports, less what was in use when this was made."""
+    """What CUDA's allocator reports, less what it held when this was made.
+
+    Allocated is what tensors occupy, work space of every operation included; reserved is what the
+    allocator has taken from the device for them.
+    """
 
     source = "CUDA allocator"
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         torch.cuda.reset_peak_memory_stats(device)
-        self._at_start = torch.cuda.memory_allocated(device)
+        self._at_start = {kind: now for kind, (now, _) in self._in_use().items()}
+        self._peaks = {"allocated_bytes": 0, "reserved_bytes": 0}
+        self._largest_batch = self._activations = 0
 
     @contextmanager
     def watch(self, batch: MicroBatch) -> Iterator[None]:
+        """Sees what is left of the forward pass inside: what its backward pass will read."""
+        if batch.input_ids.numel() <= self._largest_batch:
+            yield
+            return
+        self._largest_batch = batch.input_ids.numel()
+        before = self._in_use()["allocated_bytes"][0]
         yield
+        left = self._in_use()["allocated_bytes"][0] - before
+        self._activations = max(self._activations, left)
 
-    def read(self, optimizer_state: list[Tensor]) -> Memory:
-        used = torch.cuda.memory_allocated(self._device) - self._at_start
-        peak = torch.cuda.max_memory_allocated(self._device) - self._at_start
-        return Memory(used / MIB, peak / MIB)
+    def recount(self, optimizer_state: Iterable[Tensor] = ()) -> None:
+        """Nothing to do: the allocator counts by itself."""
+
+    def read(self) -> Memory:
+        used = self._in_use()
+        for kind, (_, peak) in used.items():
+            self._peaks[kind] = max(self._peaks[kind], peak - self._at_start[kind])
+        allocated, reserved = (used[kind][0] - self._at_start[kind] for kind in self._peaks)
+        return Memory(allocated / MIB, self._peaks["allocated_bytes"] / MIB, reserved / MIB)
+
+    def facts(self) -> Facts:
+        self.read()
+        peak, reserved = (peak / MIB for peak in self._peaks.values())
+        activations = self._activations / MIB if self._largest_batch else None
+        return Facts(peak_mib=peak, peak_reserved_mib=reserved, activations_mib=activations)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is allocated inside counts towards no peak."""
+        self.read()
+        try:
+            yield
+        finally:
+            torch.cuda.reset_peak_memory_stats(self._device)
+
+    def _in_use(self) -> dict[str, tuple[int, int]]:
+        """Bytes now and at the most, by kind. torch gathers all its figures to tell any one."""
+        stats = torch.cuda.memory_stats_as_nested_dict(self._device)
+        kinds = ("allocated_bytes", "reserved_bytes")
+        return {k: (stats[k]["all"]["current"], stats[k]["all"]["peak"]) for k in kinds}
 
 
 class CountedMemory:
     """On a CPU: bytes of weights, adapter, optimizer, gradients, and what autograd saved.
 
-    The process's own memory would mostly tell how large torch is. Activations are counted for the
-    largest micro-batch so far, because counting takes time and a smaller one cannot need more.
-    Short-lived work space (a decoded weight, for example) is not counted.
+    The process's own memory would mostly tell how large torch is. Activations are what the forward
+    pass keeps for the backward pass, the loss's share included, counted for the largest micro-batch
+    so far, because counting takes time and a smaller one cannot need more. The peak is the sum of
+    all kinds: in truth the last gradients come when most activations are gone. Not counted is what
+    lives inside one operation only: a decoded weight, a rounded operand, a chunk of logits (16 MiB
+    at most, where the loss is chunked), the gradient on its way back.
     """
 
     source = "counted tensor bytes (CPU)"
@@ -125,6 +171,7 @@ class CountedMemory:
         self._model = model
         self._largest_batch = 0
         self._activations = 0
+        self.recount()
 
     @contextmanager
     def watch(self, batch: MicroBatch) -> Iterator[None]:
@@ -146,10 +193,28 @@ class CountedMemory:
             yield
         self._activations = max(self._activations, count)
 
-    def read(self, optimizer_state: list[Tensor]) -> Memory:
-        used = stored_bytes([*self._at_rest(), *optimizer_state])
-        gradients = stored_bytes(p for p in self._model.parameters() if p.requires_grad)
-        return Memory(used / MIB, (used + gradients + self._activations) / MIB)
+    def recount(self, optimizer_state: Iterable[Tensor] = ()) -> None:
+        """To be called when what is at rest has changed: the optimizer got its state, or the base
+        another precision. Walking a thousand tensors at every step would show in its time.
+        """
+        self._used = stored_bytes([*self._at_rest(), *optimizer_state])
+        self._gradients = stored_bytes(p for p in self._model.parameters() if p.requires_grad)
+
+    def read(self) -> Memory:
+        peak = self._used + self._gradients + self._activations
+        return Memory(self._used / MIB, peak / MIB, None)
+
+    def facts(self) -> Facts:
+        return Facts(
+            gradients_mib=self._gradients / MIB,
+            activations_mib=self._activations / MIB if self._largest_batch else None,
+            peak_mib=self.read().peak_mib,
+        )
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Nothing to do: only what is watched is counted."""
+        yield
 
     def _at_rest(self) -> list[Tensor]:
         return [*self._model.parameters(), *self._model.buffers()]

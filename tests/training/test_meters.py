@@ -10,7 +10,14 @@ from playground.data.batches import collate
 from playground.data.tokenise import Example
 from playground.precision.convert import convert
 from playground.precision.registry import PRECISION_RECIPES
-from playground.training.meters import MIB, CountedMemory, StepTimer, stored_bytes, weigh
+from playground.training.meters import (
+    MIB,
+    CountedMemory,
+    CudaMemory,
+    StepTimer,
+    stored_bytes,
+    weigh,
+)
 from tests.tiny import tiny_llama
 
 CPU = torch.device("cpu")
@@ -64,9 +71,71 @@ def test_activations_are_those_saved_by_the_largest_batch() -> None:
             x = torch.ones(rows, 8)
             model(x.exp())  # saves exp's result; the weight is at rest already
 
-    assert memory.read([]).memory_mib * MIB == at_rest
+    assert memory.read().memory_mib * MIB == at_rest
+    assert memory.facts().activations_mib is None  # nothing was seen yet
     for rows, saved in [(4, 4), (16, 16), (2, 16)]:
         forward(rows)
         # Weight, its gradient, and the largest input so far; the optimizer's state comes on top.
-        assert memory.read([]).peak_mib * MIB == 2 * at_rest + saved * 8 * 4
-    assert memory.read([torch.zeros(5)]).memory_mib * MIB == at_rest + 20
+        assert memory.read().peak_mib * MIB == 2 * at_rest + saved * 8 * 4
+    memory.recount([torch.zeros(5)])
+    assert memory.read().memory_mib * MIB == at_rest + 20
+    assert memory.read().reserved_mib is None  # a CPU has no such allocator
+    facts = memory.facts()
+    assert (facts.gradients_mib * MIB, facts.activations_mib * MIB) == (at_rest, 16 * 8 * 4)
+    assert facts.peak_mib * MIB == 2 * at_rest + 20 + 16 * 8 * 4
+    assert facts.peak_reserved_mib is None
+
+
+class FakeAllocator:
+    """CUDA's: what is allocated and reserved now, and at the most since the last reset."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = {"allocated_bytes": 0, "reserved_bytes": 0}
+        self.peak = dict(self.now)
+        monkeypatch.setattr(torch.cuda, "memory_stats_as_nested_dict", self._stats)
+        monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", self._reset)
+
+    def use(self, allocated_mib: int, reserved_mib: int) -> None:
+        self.now = {"allocated_bytes": allocated_mib * MIB, "reserved_bytes": reserved_mib * MIB}
+        self.peak = {kind: max(self.peak[kind], self.now[kind]) for kind in self.now}
+
+    def _stats(self, device: torch.device) -> dict[str, dict[str, dict[str, int]]]:
+        return {k: {"all": {"current": self.now[k], "peak": self.peak[k]}} for k in self.now}
+
+    def _reset(self, device: torch.device) -> None:
+        self.peak = dict(self.now)
+
+
+def test_a_gpus_memory_is_what_came_since_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    allocator = FakeAllocator(monkeypatch)
+    allocator.use(500, 600)
+    allocator.use(100, 200)  # in use when the run begins, and its higher past is not the run's
+    memory = CudaMemory(torch.device("cuda", 0))
+    allocator.use(130, 264)
+    allocator.use(110, 264)
+    assert memory.read() == (10, 30, 64)
+
+
+def test_a_look_aside_raises_no_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    allocator = FakeAllocator(monkeypatch)
+    memory = CudaMemory(torch.device("cuda", 0))
+    allocator.use(30, 40)
+    allocator.use(10, 40)
+    with memory.aside():
+        allocator.use(900, 1000)
+        allocator.use(10, 40)
+    assert memory.read() == (10, 30, 40)
+    facts = memory.facts()
+    assert (facts.peak_mib, facts.peak_reserved_mib, facts.activations_mib) == (30, 40, None)
+
+
+def test_a_gpus_activations_are_what_the_largest_forward_pass_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allocator = FakeAllocator(monkeypatch)
+    memory = CudaMemory(torch.device("cuda", 0))
+    for rows, left in [(4, 7), (16, 20), (2, 50)]:  # the smallest batch is not looked at
+        allocator.use(10, 100)
+        with memory.watch(batch_of(rows, 1)):
+            allocator.use(10 + left, 100)
+    assert memory.facts().activations_mib == 20
