@@ -18,8 +18,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from playground.config import private
-from playground.events import Message, Outcome
+from playground.config import SettingsError, private
+from playground.events import Message, Status
+from playground.failures import from_exit_code
 from playground.presets import Preset
 from playground.processes import ProcessId, child_environment
 from playground.store import Group, Run, RunStore
@@ -28,11 +29,12 @@ POLL_S = 0.1
 IDLE_S = 0.5
 TERM_AFTER_S = 5.0  # from Stop, or from a run's last word, until its process gets SIGTERM
 KILL_AFTER_S = 7.0  # ... and SIGKILL; with a second for dying it is all gone within 10 s
+PAUSE_S = 60.0  # more for a pause: who pauses wants the step in hand finished and all of it kept
 _LOG_TAIL = 16_384  # bytes
 
-_GONE = "The server that would have started it is gone; start it again."
-_CLOSED = "The server was closed before its turn came; start it again."
-_LOST = "Its process is gone and has not said why; its points are kept. Start it again."
+_GONE = "The server that would have started it is gone; resume it."
+_CLOSED = "The server was closed before its turn came; resume it."
+_LOST = "Its process is gone and has not said why; its points are kept, so resume it."
 
 log = logging.getLogger(__name__)
 
@@ -94,9 +96,34 @@ class Launcher:
         Raises:
             SettingsError: there is no such run or group.
         """
-        found = self._store.find(run_or_group_id)
-        self._store.request_stop(*(found.run_ids if isinstance(found, Group) else [found.id]))
+        self._store.request_stop(*(run.id for run in self._runs(run_or_group_id)))
         self._wake.set()
+
+    def pause(self, run_or_group_id: str) -> None:
+        """As stop(), and its runs end as ``paused``: to be gone on with later. Returns at once.
+
+        Raises:
+            SettingsError: there is no such run or group.
+        """
+        ids = (run.id for run in self._runs(run_or_group_id))
+        self._store.request_stop(*ids, kind="pause")
+        self._wake.set()
+
+    def resume(self, run_or_group_id: str) -> list[str]:
+        """Queues a run again, or every run of a group that can be; ids of those that were.
+
+        They go on where their last checkpoint was written, as this launcher's runs.
+
+        Raises:
+            SettingsError: there is no such run or group, or nothing of it can be resumed.
+        """
+        runs = self._runs(run_or_group_id)
+        ids = [run.id for run in runs if not run.why_not_resumable]
+        if not ids:
+            raise SettingsError(next(run.why_not_resumable or "" for run in runs))
+        self._store.requeue(*ids, owner=self.owner)
+        self._wake.set()
+        return ids
 
     def recover(self) -> None:
         """Takes over what a launcher that is gone, or closed in this process, left behind.
@@ -119,8 +146,7 @@ class Launcher:
                     continue
                 if process:
                     process.end_session()
-                status, error = _without_process(run)
-                self._store.settle(run.id, status, error, owner=run.owner)
+                self._settle_as(run, _without_process(run))
 
     def log_tail(self, run_id: str) -> str:
         """The end of what the worker printed, for a person to read; empty before it printed."""
@@ -144,6 +170,10 @@ class Launcher:
         for run in self._store.live():
             if run.owner == self.owner and run.status == "queued":
                 self._store.settle(run.id, "interrupted", _CLOSED, owner=self.owner)
+
+    def _runs(self, run_or_group_id: str) -> list[Run]:
+        found = self._store.find(run_or_group_id)
+        return list(found.runs) if isinstance(found, Group) else [found]
 
     def _supervise(self) -> None:
         while not self._closing:
@@ -185,7 +215,7 @@ class Launcher:
                 )
         except OSError as error:
             reason = f"The worker could not be started: {error}."
-            self._store.settle(run.id, "failed", reason, owner=self.owner)
+            self._settle_as(run, Status(status="failed", error=reason, cause="error"))
             return
         process = ProcessId.of(child.pid)  # there even if it ended at once: we have not reaped it
         self._store.set_process(run.id, process.pid, process.started)
@@ -197,23 +227,25 @@ class Launcher:
             return
         run = self._store.get_run(worker.run_id)
         if run.over or run.stop_requested:
-            worker.press()
+            worker.press(PAUSE_S if not run.over and run.stop_kind == "pause" else 0.0)
 
     def _settle(self, worker: _Worker) -> None:
         worker.process.end_session()
         code = worker.child.wait() if worker.child else None
         run = self._store.get_run(worker.run_id)
-        if run.stop_requested:
-            status, error = "stopped", None
-            if worker.signals and not run.over:
-                text = f"It did not stop by itself and was ended by {worker.signals[-1].name}."
-                self._store.append(run.id, Message(level="warning", text=text))
-        elif worker.child is None:
-            status, error = "interrupted", _LOST
+        if run.stop_requested and worker.signals and not run.over:
+            text = f"It did not stop by itself and was ended by {worker.signals[-1].name}."
+            self._store.append(run.id, Message(level="warning", text=text))
+        if run.stop_requested or worker.child is None:
+            ending = _without_process(run)
         else:
-            status, error = "failed", _why(code)
-        self._store.settle(run.id, status, error, owner=self.owner)
+            ending = from_exit_code(code)
+        self._settle_as(run, ending)
         del self._workers[run.id]
+
+    def _settle_as(self, run: Run, ending: Status) -> None:
+        status, error, cause = ending.status, ending.error, ending.cause
+        self._store.settle(run.id, status, error, owner=run.owner, cause=cause)
 
 
 @dataclass
@@ -225,12 +257,17 @@ class _Worker:
     child: subprocess.Popen[bytes] | None = None
     signals: list[signal.Signals] = field(default_factory=list)
     pressed_at: float | None = None
+    patience_s: float = 0.0
 
-    def press(self) -> None:
-        """It should be gone soon: first it is left to itself, then told, then ended."""
-        if self.pressed_at is None:
-            self.pressed_at = time.monotonic()
-        waited = time.monotonic() - self.pressed_at
+    def press(self, patience_s: float = 0.0) -> None:
+        """It should be gone soon: first it is left to itself, then told, then ended.
+
+        Args:
+            patience_s: that much later than otherwise.
+        """
+        if self.pressed_at is None or patience_s != self.patience_s:
+            self.pressed_at, self.patience_s = time.monotonic(), patience_s
+        waited = time.monotonic() - self.pressed_at - patience_s
         if waited >= KILL_AFTER_S:
             self._signal(signal.SIGKILL)
         elif waited >= TERM_AFTER_S:
@@ -254,20 +291,10 @@ def interrupted() -> Callable[[], bool]:
     return lambda: bool(came)
 
 
-def _without_process(run: Run) -> tuple[Outcome, str | None]:
+def _without_process(run: Run) -> Status:
+    """How a run ended that its process did not outlive, and that nobody saw end."""
     if run.stop_requested:
-        return "stopped", None
-    return "interrupted", _GONE if run.status == "queued" else _LOST
-
-
-def _why(code: int | None) -> str:
-    """One sentence about a worker that ended without a word."""
-    if code is not None and code < 0:
-        name = signal.Signals(-code).name
-        if -code == signal.SIGKILL:
-            return (
-                f"The worker was ended by {name} from outside, most often because memory ran out; "
-                "try a smaller model, micro_batch_size or max_seq_len."
-            )
-        return f"The worker crashed with {name} in native code; the end of its log says where."
-    return f"The worker ended with exit code {code} before it said why; see the end of its log."
+        return Status(status="paused" if run.stop_kind == "pause" else "stopped")
+    if run.status == "queued":
+        return Status(status="interrupted", error=_GONE)
+    return Status(status="interrupted", error=_LOST, cause="lost")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import signal
 import sys
 import threading
@@ -18,8 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playground.config import RunConfig, SettingsError, private
+from playground.config import private
 from playground.events import FINAL, Event, Stage, Status
+from playground.failures import Place, from_exception
 from playground.processes import ProcessId
 from playground.store import Run, RunStore
 
@@ -33,8 +33,8 @@ def main(run_id: str, home: Path, train: Train | None = None) -> int:
     """Carries out a run that a launcher has claimed.
 
     Args:
-        train: ``train(config, *, folder, should_stop) -> Iterator[Event]``; None takes the real
-            one, and imports it (torch, seconds) only after the page has been told.
+        train: ``train(config, *, folder, should_stop, resume) -> Iterator[Event]``; None takes the
+            real one, and imports it (torch, seconds) only after the page has been told.
     Returns:
         Exit code: 0 when the run said how it ended, 1 when it was not ours to carry out.
     """
@@ -93,6 +93,11 @@ class StopFlag:
             over.set()
             thread.join()
 
+    def outcome(self) -> Status:
+        """What a run has come to that heeded it."""
+        paused = self._store.stop_kind(self._run_id) == "pause"
+        return Status(status="paused" if paused else "stopped")
+
     def __call__(self) -> bool:
         now = time.monotonic()
         if not self._stopped and now - self._asked_at >= _ASK_STORE_S:
@@ -102,66 +107,40 @@ class StopFlag:
 
 
 def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -> Status:
-    """Everything the run says, stored as it says it; the return is how it ended."""
-    last_step = 0
+    """Everything the run says, stored as it says it; the return is how it ended.
+
+    An event is in the store before the run goes on to what follows from it: a checkpoint never
+    holds a step that the store has not.
+    """
+    place = Place()
     try:
         if stop():
-            return Status(status="stopped")
+            return stop.outcome()
         with stop.breaks_off():
             train = train or _real_train()
-        for event in train(run.config, folder=store.run_folder(run.id), should_stop=stop):
+        events = train(
+            run.config,
+            folder=store.run_folder(run.id),
+            should_stop=stop,
+            resume=run.attempt > 1,
+        )
+        for event in events:
             if isinstance(event, Status) and event.status in FINAL:
-                return event
-            last_step = getattr(event, "step", last_step)
+                return stop.outcome() if event.status == "stopped" else event
+            place = place.after(event)
             store.append(run.id, event)
-        return Status(status="stopped" if stop() else "finished")
+        return stop.outcome() if stop() else Status(status="finished")
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
         if isinstance(error, SystemExit) and stop():
-            return Status(status="stopped")
+            return stop.outcome()
         print(private(traceback.format_exc()), file=sys.stderr, flush=True)
-        return Status(status="failed", error=explain(error, run.config, last_step))
+        return from_exception(error, run.config, place)
 
 
 def _real_train() -> Train:
     from playground.training.loop import train
 
     return train
-
-
-def explain(error: BaseException, config: RunConfig, last_step: int) -> str:
-    """One sentence for a person: what went wrong, where, and what to do."""
-    where = f"after step {last_step}" if last_step else "before the first step"
-    text = " ".join(str(error).split())
-    if isinstance(error, SettingsError):
-        return text
-    if _is_out_of_memory(error, text):
-        asked = _bytes_asked_for(text)
-        return (
-            f"Out of memory {where}{f', asking for {asked} more' if asked else ''}: "
-            f"lower micro_batch_size (now {config.training.micro_batch_size}) "
-            f"or max_seq_len (now {config.data.max_seq_len}), or turn gradient_checkpointing on."
-        )
-    name = type(error).__name__
-    if isinstance(error, KeyboardInterrupt | SystemExit):
-        return f"The worker was told to leave ({name}) {where}; start the run again."
-    shown = text if len(text) <= 300 else text[:297] + "..."
-    return private(f"{name} {where}: {shown or 'no message'}. The log has the details.")
-
-
-def _is_out_of_memory(error: BaseException, text: str) -> bool:
-    # torch names CUDA's error; its CPU allocator raises a plain RuntimeError.
-    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-    return named or "DefaultCPUAllocator" in text and "allocate" in text
-
-
-def _bytes_asked_for(text: str) -> str | None:
-    found = re.search(r"[Tt]ried to allocate ([\d.]+ ?(?:[KMGT]iB|bytes))", text)
-    if not found:
-        return None
-    amount = found.group(1)
-    if amount.endswith("bytes"):
-        return f"{int(amount.split()[0]) / 2**20:,.0f} MiB"
-    return amount
 
 
 @contextmanager

@@ -134,13 +134,22 @@ def facts(config: RunConfig) -> Facts:
 
 
 def steady(config: RunConfig, *, folder: Path, should_stop: ShouldStop) -> Iterator[Event]:
-    """Stages, facts, evaluations and ``max_steps`` steps, 20 ms each; honours Stop."""
+    """Stages, facts, evaluations and ``max_steps`` steps, 20 ms each; honours Stop.
+
+    Its checkpoint is ``folder/position``, written on Stop; it goes on from there.
+    """
+    position = folder / "position"
+    done = int(position.read_text()) if position.exists() else 0
     yield Stage(name="loading", detail="the model")
     yield facts(config)
-    yield Eval(step=0, when="before", loss=4.0, tokens=2000, exact_match=0.0, exact_match_rows=20)
+    if not done:
+        yield Eval(
+            step=0, when="before", loss=4.0, tokens=2000, exact_match=0.0, exact_match_rows=20
+        )
     yield Stage(name="training")
-    for number in range(1, config.training.max_steps + 1):
+    for number in range(done + 1, config.training.max_steps + 1):
         if should_stop():
+            position.write_text(str(number - 1))
             yield Status(status="stopped")
             return
         time.sleep(0.02)
@@ -248,7 +257,9 @@ SCRIPTS = {
 }
 
 
-def train(config: RunConfig, *, folder: Path, should_stop: ShouldStop) -> Iterator[Event]:
+def train(
+    config: RunConfig, *, folder: Path, should_stop: ShouldStop, resume: bool = False
+) -> Iterator[Event]:
     """The script that the run's dataset names."""
     return SCRIPTS[config.dataset](config, folder=folder, should_stop=should_stop)
 

@@ -154,23 +154,110 @@ class TestStop:
             launch().stop("g-nowhere")
 
 
+class TestPauseAndResume:
+    def test_a_paused_comparison_goes_on_where_it_was(
+        self, store: RunStore, launch: Launch
+    ) -> None:
+        launcher = launch()
+        group = launcher.start(fakes.preset("steady", steps=30))
+        first, second = group.run_ids
+        wait_for_steps(store, first, 3)
+        launcher.pause(group.id)
+        paused = until_over(store, group.id)
+        assert [run.status for run in paused.runs] == ["paused", "paused"]
+        assert paused.runs[1].started_at is None
+        done = len(store.steps(first))
+        assert 3 <= done < 30
+
+        assert launcher.resume(group.id) == [first, second]
+        resumed = until_over(store, group.id)
+        assert [run.status for run in resumed.runs] == ["finished", "finished"]
+        assert [run.attempt for run in resumed.runs] == [2, 2]
+        assert [step.step for step in store.steps(first)] == [*range(1, 31)]
+        assert resumed.runs[0].ended_at <= resumed.runs[1].started_at
+        assert [e.when for e in store.evals(first)] == ["before", "after"]
+
+    def test_of_a_comparison_only_what_can_be_is_resumed(
+        self, store: RunStore, launch: Launch
+    ) -> None:
+        launcher = launch()
+        group = launcher.start(fakes.preset("steady", steps=15))
+        first, second = group.run_ids
+        wait_for_steps(store, second)  # the first has finished
+        launcher.stop(second)
+        until_over(store, group.id)
+        ended_at = store.get_run(first).ended_at
+        assert launcher.resume(group.id) == [second]
+        assert {run.status for run in until_over(store, group.id).runs} == {"finished"}
+        assert store.get_run(first).ended_at == ended_at
+        with pytest.raises(SettingsError, match=f"Run {first} .FP16. is finished; there is noth"):
+            launcher.resume(group.id)
+
+    def test_what_lives_is_not_resumed(self, store: RunStore, launch: Launch) -> None:
+        launcher = launch()
+        group = launcher.start(fakes.preset("loading"))
+        started_run(store, group.run_ids[0])
+        for run_id, state in zip(group.run_ids, ["running", "queued"], strict=True):
+            with pytest.raises(SettingsError, match=f"is {state} already; it needs no resuming"):
+                launcher.resume(run_id)
+
+    def test_a_resumed_run_waits_for_those_that_came_before_it(
+        self, store: RunStore, launch: Launch
+    ) -> None:
+        launcher = launch()
+        old = launcher.start(fakes.preset("steady", steps=20, precisions="fp16"))
+        wait_for_steps(store, old.run_ids[0])
+        launcher.pause(old.id)
+        until_over(store, old.id)
+        new = launcher.start(fakes.preset("steady", steps=10))
+        launcher.resume(old.id)
+        until_over(store, old.id)
+        resumed, last = store.get_run(old.run_ids[0]), store.get_group(new.id).runs[-1]
+        assert last.ended_at and resumed.started_at and last.ended_at <= resumed.started_at
+
+    def test_stop_outranks_a_pause_that_is_under_way(self, store: RunStore, launch: Launch) -> None:
+        launcher = launch()
+        group = launcher.start(fakes.preset("deaf", precisions="fp16"))
+        wait_for_steps(store, group.run_ids[0])
+        launcher.pause(group.id)
+        until(lambda: store.get_run(group.run_ids[0]).stop_kind == "pause", "the pause")
+        launcher.stop(group.id)
+        (run,) = until_over(store, group.id, deadline_s=10).runs
+        assert run.status == "stopped"
+
+    def test_a_pause_that_is_not_heard_ends_as_paused_all_the_same(
+        self, store: RunStore, launch: Launch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("PAUSE_S", "TERM_AFTER_S", "KILL_AFTER_S"):
+            monkeypatch.setattr(launcher_module, name, 0.2)
+        launcher = launch()
+        group = launcher.start(fakes.preset("deaf", precisions="fp16"))
+        wait_for_steps(store, group.run_ids[0])
+        launcher.pause(group.id)
+        (run,) = until_over(store, group.id).runs
+        assert run.status == "paused"
+        (warning,) = store.messages(run.id)
+        assert warning.text == "It did not stop by itself and was ended by SIGKILL."
+
+
 class TestCrash:
     @pytest.mark.parametrize(
-        ("script", "says"),
+        ("script", "cause", "says"),
         [
-            ("segfault", "SIGSEGV in native code"),
-            ("killed", "SIGKILL from outside, most often because memory ran out; try"),
-            ("leaves", "exit code 3"),
+            ("segfault", "crashed", "SIGSEGV in native code"),
+            ("killed", "killed", "SIGKILL from outside, most often because memory ran out"),
+            ("leaves", "error", "exit code 3"),
+            ("out-of-memory", "out of memory", "asking for 2.00 GiB more: set micro_batch_size"),
         ],
     )
     def test_ends_as_failed_with_a_sentence_and_the_points_kept(
-        self, store: RunStore, launch: Launch, script: str, says: str
+        self, store: RunStore, launch: Launch, script: str, cause: str, says: str
     ) -> None:
         launcher = launch()
         group = launcher.start(fakes.preset(script, precisions="fp16"))
         pid = pid_of(store, group.run_ids[0])
         (run,) = until_over(store, group.id).runs
-        assert run.status == "failed"
+        assert (run.status, run.cause) == ("failed", cause)
         assert run.error and says in run.error
         assert len(store.steps(run.id)) == 1
         assert not session_of(pid)  # its child, too

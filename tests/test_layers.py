@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LEAVES = {"config", "commands", "events", "hardware", "compare"}
+LEAVES = {"config", "commands", "events", "failures", "hardware", "compare"}
 
 # Who may import whom inside the project, itself aside; the leaves may be imported by all.
 ALLOWED: dict[str, set[str]] = {
@@ -18,6 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.config": set(),
     "playground.commands": set(),
     "playground.events": set(),
+    "playground.failures": set(),
     "playground.hardware": set(),
     "playground.compare": set(),
     "playground.processes": set(),
@@ -67,7 +68,13 @@ HOMES: dict[str, set[str]] = {
     "datasets": {"playground.data"},
     "sqlite3": {"playground.store"},
     "subprocess": {"playground.launcher", "playground.doctor", "playground.assets"},
-    "signal": {"playground.launcher", "playground.worker", "playground.doctor", "app"},
+    "signal": {
+        "playground.launcher",
+        "playground.worker",
+        "playground.failures",
+        "playground.doctor",
+        "app",
+    },
     "gradio": {"playground.ui", "app"},
 }
 

@@ -59,7 +59,7 @@ class TestRestart:
         running, queued = store.get_group(group_id).runs
         assert (running.status, queued.status) == ("interrupted", "interrupted")
         assert running.error and "points are kept" in running.error
-        assert queued.error == ("The server that would have started it is gone; start it again.")
+        assert queued.error == "The server that would have started it is gone; resume it."
         assert len(store.steps(first)) == points >= 5
         assert second == queued.id and queued.started_at is None
 

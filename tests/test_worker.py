@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from playground import worker
-from playground.config import RunConfig, SettingsError
+from playground.config import RunConfig
 from playground.events import Event, Stage, Status
 from playground.processes import ProcessId
 from playground.store import Run, RunStore
-from playground.worker import StopFlag, explain, main
+from playground.worker import StopFlag, main
 from tests import fakes
 from tests.conftest import until
 
@@ -55,14 +55,14 @@ def test_what_the_training_says_is_stored_and_it_ends_finished(store: RunStore, 
 
 
 def test_a_training_that_just_ends_is_finished(store: RunStore, run: Run) -> None:
-    assert main(run.id, store.home, lambda config, folder, should_stop: iter([])) == 0
+    assert main(run.id, store.home, lambda config, **_: iter([])) == 0
     assert store.get_run(run.id).status == "finished"
 
 
 def test_the_first_word_is_stored_before_anything_is_loaded(store: RunStore, run: Run) -> None:
     seen = []
 
-    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+    def train(config: RunConfig, **_: object) -> Iterator[Event]:
         seen.append(store.get_run(run.id).stage)
         yield from ()
 
@@ -101,7 +101,7 @@ def test_an_exception_is_one_sentence_and_its_traceback_goes_to_the_log(
     after = _carry_out(store, run)
     assert after.status == "failed"
     assert after.error == (
-        "FileNotFoundError after step 1: [Errno 2] No such file: '~/data/rows.jsonl'. "
+        "FileNotFoundError in step 2: [Errno 2] No such file: '~/data/rows.jsonl'. "
         "The log has the details."
     )
     assert "Traceback (most recent call last)" in capfd.readouterr().err
@@ -110,26 +110,31 @@ def test_an_exception_is_one_sentence_and_its_traceback_goes_to_the_log(
 
 @pytest.mark.parametrize("run", ["refuses"], indirect=True)
 def test_a_refusal_is_shown_as_it_was_said(store: RunStore, run: Run) -> None:
-    error = _carry_out(store, run).error
-    assert error == "lora target 'qproj' matches no layer. Did you mean 'q_proj'?"
+    after = _carry_out(store, run)
+    assert after.cause == "refused"
+    assert after.error == "lora target 'qproj' matches no layer. Did you mean 'q_proj'?"
 
 
 @pytest.mark.parametrize("run", ["out-of-memory"], indirect=True)
 def test_out_of_memory_names_step_bytes_and_remedy(store: RunStore, run: Run) -> None:
-    error = _carry_out(store, run).error
-    assert error and error.startswith("Out of memory after step 1, asking for 2.00 GiB more: lower")
-    assert "micro_batch_size (now 16)" in error and "max_seq_len (now 128)" in error
+    after = _carry_out(store, run)
+    assert (after.status, after.cause) == ("failed", "out of memory")
+    assert after.error == (
+        "Out of memory in step 2, asking for 2.00 GiB more: set micro_batch_size to 8 and "
+        "grad_accum_steps to 2, which learns from the same 16 rows a step, or turn "
+        "gradient_checkpointing on."
+    )
 
 
 def test_a_library_that_exits_is_a_failure_too(store: RunStore, run: Run) -> None:
-    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+    def train(config: RunConfig, **_: object) -> Iterator[Event]:
         yield fakes.step(1)
         sys.exit(0)
 
     main(run.id, store.home, train)
     after = store.get_run(run.id)
     assert after.status == "failed" and after.error
-    assert after.error.startswith("The worker was told to leave (SystemExit) after step 1")
+    assert after.error.startswith("The worker was told to leave (SystemExit) in step 2")
 
 
 def test_a_stop_that_came_before_the_worker_did_is_honoured(store: RunStore, run: Run) -> None:
@@ -138,8 +143,36 @@ def test_a_stop_that_came_before_the_worker_did_is_honoured(store: RunStore, run
     assert store.steps(run.id) == []
 
 
+def test_a_pause_is_a_stop_that_reads_paused(store: RunStore, run: Run) -> None:
+    def train(config: RunConfig, *, should_stop: StopFlag, **_: object) -> Iterator[Event]:
+        yield fakes.step(1)
+        store.request_stop(run.id, kind="pause")
+        until(should_stop, "the pause to be heard")
+        yield Status(status="stopped")
+
+    main(run.id, store.home, train)
+    after = store.get_run(run.id)
+    assert after.status == "paused" and len(store.steps(run.id)) == 1
+
+
+def test_a_resumed_run_is_told_that_it_is(store: RunStore, run: Run) -> None:
+    told = []
+
+    def train(config: RunConfig, *, resume: bool, **_: object) -> Iterator[Event]:
+        told.append(resume)
+        yield fakes.step(1)
+        yield Status(status="stopped")
+
+    main(run.id, store.home, train)
+    store.settle(run.id, "failed", None, owner=OWNER)
+    store.requeue(run.id, owner=OWNER)
+    assert store.claim_next(OWNER)
+    main(run.id, store.home, train)
+    assert told == [False, True]
+
+
 def test_sigterm_stops_like_stop(store: RunStore, run: Run) -> None:
-    def train(config: RunConfig, *, folder: Path, should_stop: StopFlag) -> Iterator[Event]:
+    def train(config: RunConfig, *, should_stop: StopFlag, **_: object) -> Iterator[Event]:
         assert not should_stop()
         yield fakes.step(1)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -184,7 +217,7 @@ def test_the_heart_beats_while_nothing_is_said(
     monkeypatch.setattr(worker, "HEARTBEAT_S", 0.01)
     beats: set[float | None] = set()
 
-    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+    def train(config: RunConfig, **_: object) -> Iterator[Event]:
         def beaten() -> bool:
             beats.add(store.get_run(run.id).heartbeat_at)
             return len(beats) >= 4
@@ -202,7 +235,7 @@ def test_a_launcher_that_died_before_it_noted_the_process_loses_nothing(
     assert run.pid is None
     seen = []
 
-    def train(config: RunConfig, *, folder: Path, should_stop: object) -> Iterator[Event]:
+    def train(config: RunConfig, **_: object) -> Iterator[Event]:
         found = store.get_run(run.id)
         seen.append(ProcessId(found.pid or 0, found.process_started or 0))
         yield from ()
@@ -227,25 +260,3 @@ def test_from_the_command_line_with_sigterm_from_outside(store: RunStore, run: R
     process.terminate()
     assert process.wait(60) == 0
     assert store.get_run(claimed.id).status == "stopped"
-
-
-class TestExplain:
-    def test_memory_on_the_cpu(self) -> None:
-        torch_says = RuntimeError(
-            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate "
-            "memory: you tried to allocate 8589934592 bytes. Error code 12 (Cannot allocate memory)"
-        )
-        assert explain(torch_says, fakes.config(), 0).startswith(
-            "Out of memory before the first step, asking for 8,192 MiB more: lower"
-        )
-        assert explain(MemoryError(), fakes.config(), 3).startswith("Out of memory after step 3:")
-
-    def test_a_long_message_is_cut_and_an_empty_one_is_said(self) -> None:
-        assert len(explain(ValueError("x" * 5000), fakes.config(), 1)) < 400
-        assert "ValueError after step 1: no message." in explain(ValueError(), fakes.config(), 1)
-
-    def test_lines_become_one_sentence(self) -> None:
-        assert "\n" not in explain(ValueError("one\n  two\nthree"), fakes.config(), 1)
-
-    def test_a_settings_error_is_left_as_it_is(self) -> None:
-        assert explain(SettingsError("Lower it."), fakes.config(), 1) == "Lower it."

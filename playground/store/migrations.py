@@ -134,6 +134,11 @@ UPDATE runs SET config = json_set(
 ALTER TABLE runs ADD COLUMN cause TEXT;                  -- events.Cause
 ALTER TABLE runs ADD COLUMN stop_kind TEXT;              -- 'stop' or 'pause', once asked
 ALTER TABLE runs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;  -- 1, and one more by each resuming
+ALTER TABLE runs ADD COLUMN queued_at REAL NOT NULL DEFAULT 0;   -- created, or resumed: its turn
+UPDATE runs SET queued_at = created_at;
+DROP INDEX runs_alive;
+CREATE INDEX runs_alive ON runs (queued_at, position)
+    WHERE status IN ('queued', 'running') OR pid IS NOT NULL;
 
 ALTER TABLE steps ADD COLUMN reserved_mib REAL;
 ALTER TABLE steps ADD COLUMN power_w REAL;

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from playground.config import RunConfig, parse_config
+from playground.config import PRECISIONS, RunConfig, parse_config
 from playground.events import FINAL, Cause, CrossEval, Eval, Facts, LayerError, Outcome, Stage, Step
 
 STEP_COLUMNS = tuple(name for name in Step.model_fields if name != "kind")
@@ -66,6 +66,28 @@ class Run:
     @property
     def over(self) -> bool:
         return self.status in FINAL
+
+    @property
+    def why_not_resumable(self) -> str | None:
+        """One sentence when the run cannot be resumed as it stands now, else None."""
+        named = f"Run {self.id} ({PRECISIONS[self.precision].label})"
+        if self.status == "finished":
+            return f"{named} is finished; there is nothing left to resume."
+        if self.status == "diverged":
+            return (
+                f"{named} diverged and would again; start it anew with a lower learning rate, or "
+                "in a precision with a larger range."
+            )
+        if not self.over:
+            return f"{named} is {self.status} already; it needs no resuming."
+        if self.cause == "refused":
+            return (
+                f"{named} was refused for its settings and would be again; start it anew with "
+                "others."
+            )
+        if self.pid is not None:
+            return f"The process of run {self.id} is still leaving; resume it in a moment."
+        return None
 
 
 @dataclass(frozen=True)

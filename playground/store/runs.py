@@ -72,13 +72,14 @@ class RunStore(Queue):
             )
             for position, config in enumerate(configs):
                 db.execute(
-                    "INSERT INTO runs (id, group_id, position, config, status, created_at, owner)"
-                    " VALUES (?, ?, ?, ?, 'queued', ?, ?)",
+                    "INSERT INTO runs (id, group_id, position, config, status, created_at,"
+                    " queued_at, owner) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)",
                     (
                         f"r-{stamp}-{position + 1}-{config.precision}",
                         group_id,
                         position,
                         config.model_dump_json(),
+                        now,
                         now,
                         owner,
                     ),
@@ -276,9 +277,12 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
             [(run_id, event.step, event.when, i, to_column(loss), n) for i, (loss, n) in rows],
         )
     elif isinstance(event, Message):
+        # A run that is resumed prepares itself again and would say it all again.
+        said = (run_id, event.level, private(event.text))
         db.execute(
-            "INSERT INTO messages (run_id, at, level, text) VALUES (?, ?, ?, ?)",
-            (run_id, time.time(), event.level, private(event.text)),
+            "INSERT INTO messages (at, run_id, level, text) SELECT ?, ?, ?, ? WHERE NOT EXISTS"
+            " (SELECT 1 FROM messages WHERE run_id = ? AND level = ? AND text = ?)",
+            (time.time(), *said, *said),
         )
     elif isinstance(event, Stage):
         db.execute(

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from playground.config import SettingsError
+from playground.events import Cause, Outcome
 from playground.store import RunStore
 from tests import fakes
 
@@ -99,11 +103,92 @@ def test_stop_leaves_an_ended_run_as_it_is(store: RunStore) -> None:
     assert run.status == "finished" and not run.stop_requested
 
 
+def test_a_pause_ends_what_is_queued_and_asks_what_runs(store: RunStore) -> None:
+    running, queued = ids = _queue(store, MINE, runs=2)
+    store.claim_next(MINE)
+    store.request_stop(*ids, kind="pause")
+    assert store.stop_kind(running) == "pause"
+    assert [store.get_run(i).status for i in ids] == ["running", "paused"]
+    store.request_stop(*ids)
+    assert store.stop_kind(running) == "stop"
+    assert store.get_run(queued).status == "paused"  # ended is ended
+    store.request_stop(running, kind="pause")
+    assert store.stop_kind(running) == "stop"
+
+
+def _ended(store: RunStore, status: Outcome, cause: Cause | None = None) -> str:
+    (run_id,) = _queue(store, MINE)
+    store.claim_next(MINE)
+    store.append(run_id, fakes.step(1), fakes.Status(status=status, error="So.", cause=cause))
+    return run_id
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        ("stopped", None),
+        ("paused", None),
+        ("interrupted", "lost"),
+        *(("failed", cause) for cause in ("out of memory", "killed", "crashed", "error")),
+    ],
+)
+def test_an_ended_run_can_be_queued_again(
+    store: RunStore, status: Outcome, cause: Cause | None
+) -> None:
+    run_id = _ended(store, status, cause)
+    store.requeue(run_id, owner=OTHER)
+    run = store.get_run(run_id)
+    assert (run.status, run.attempt, run.owner) == ("queued", 2, OTHER)
+    assert (run.error, run.cause, run.stop_kind, run.ended_at) == (None, None, None, None)
+    assert len(store.steps(run_id)) == 1
+    assert store.claim_next(MINE) is None
+    claimed = store.claim_next(OTHER)
+    assert claimed and claimed.id == run_id and not claimed.stop_requested
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "why"),
+    [
+        ("finished", None, "is finished; there is nothing left"),
+        ("diverged", "not finite", "diverged and would again; start it anew"),
+        ("failed", "refused", "was refused for its settings and would be again"),
+    ],
+)
+def test_what_would_end_the_same_way_is_not(
+    store: RunStore, status: Outcome, cause: Cause | None, why: str
+) -> None:
+    good, bad = _ended(store, "paused"), _ended(store, status, cause)
+    with pytest.raises(SettingsError, match=why):
+        store.requeue(good, bad, owner=MINE)
+    assert [store.get_run(i).status for i in (good, bad)] == ["paused", status]  # all or none
+
+
+def test_a_run_whose_process_may_live_is_not(store: RunStore) -> None:
+    (run_id,) = _queue(store, MINE)
+    with pytest.raises(SettingsError, match="is queued already"):
+        store.requeue(run_id, owner=MINE)
+    store.claim_next(MINE)
+    store.set_process(run_id, 77, 1.0)
+    store.append(run_id, fakes.Status(status="paused"))
+    with pytest.raises(SettingsError, match="is still leaving; resume it in a moment"):
+        store.requeue(run_id, owner=MINE)
+    store.settle(run_id, "paused", None, owner=MINE)
+    store.requeue(run_id, owner=MINE)
+
+
+def test_a_resumed_run_takes_its_turn_behind_those_that_wait(store: RunStore) -> None:
+    old = _ended(store, "paused")
+    (waiting,) = _queue(store, MINE)
+    store.requeue(old, owner=MINE)
+    claimed = store.claim_next(MINE)
+    assert claimed and claimed.id == waiting
+
+
 def test_live_runs_are_found_without_a_scan(store: RunStore) -> None:
     with store.reading() as db:
         plan = db.execute(
             "EXPLAIN QUERY PLAN SELECT * FROM runs"
-            " WHERE (status IN ('queued', 'running') OR pid IS NOT NULL) ORDER BY created_at, rowid"
+            " WHERE (status IN ('queued', 'running') OR pid IS NOT NULL) ORDER BY queued_at, rowid"
         )
         assert "runs_alive" in plan.fetchone()["detail"]
 

@@ -132,6 +132,15 @@ def test_errors_and_messages_name_no_home_folder_and_no_token(
     assert (run.error, run.stage.detail, store.messages(run_id)[0].text) == (safe, safe, safe)
 
 
+def test_a_message_is_kept_once_however_often_a_resumed_run_says_it(
+    store: RunStore, run_id: str
+) -> None:
+    same, other = Message(level="warning", text="Cut."), Message(level="info", text="Cut.")
+    store.append(run_id, same, other)
+    store.append(run_id, same)
+    assert store.messages(run_id) == [same, other]
+
+
 class TestChangeToken:
     def test_changes_with_whatever_a_page_shows(self, store: RunStore, run_id: str) -> None:
         group_id = store.get_run(run_id).group_id

@@ -3,6 +3,7 @@
 A launcher runs it like the real one, ``python -m tests.ui.scripted_worker RUN_ID --home HOME``.
 A test holds it with a gate, ``home/gate`` with the last step that may be taken, and gives it a part
 to play in ``home/script.json``, such as ``{"nan_at": [7], "how": "native", "diverge_at": 9}``.
+What a real run is asked to measure in its settings, it makes up as well.
 """
 
 from __future__ import annotations
@@ -16,7 +17,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
-from playground.events import Coverage, Eval, Event, Facts, Message, Skipped, Stage, Status, Step
+from playground.events import (
+    Coverage,
+    CrossEval,
+    Eval,
+    Event,
+    Facts,
+    LayerError,
+    Message,
+    Skipped,
+    Stage,
+    Status,
+    Step,
+)
 from playground.worker import main
 
 
@@ -33,34 +46,80 @@ def train_in(home: Path) -> Callable[..., Iterator[Event]]:
     script = json.loads(path.read_text()) if path.exists() else {}
 
     def train(
-        config: RunConfig, *, folder: Path, should_stop: Callable[[], bool]
+        config: RunConfig, *, folder: Path, should_stop: Callable[[], bool], resume: bool = False
     ) -> Iterator[Event]:
         bits = PRECISIONS[config.precision].storage_bits
+        position = folder / "position"  # all of its checkpoint
+        done = int(position.read_text()) if resume and position.exists() else 0
         yield Stage(name="loading", detail=f"model {config.model}")
         yield Message(level="info", text=f"{config.dataset}: 2 000 rows read, all kept.")
         yield facts(config, bits, script.get("how", "emulated"))
-        yield Eval(step=0, when="before", loss=4.2, tokens=4000)
+        if not done:
+            yield Eval(step=0, when="before", loss=4.2, tokens=4000)
         total = config.training.max_steps
-        for number in range(1, total + 1):
+        for number in range(done + 1, total + 1):
             wait_for_gate(home, number, should_stop)
             if should_stop():
+                position.write_text(str(number - 1))
                 yield Status(status="stopped")
                 return
-            if number == 1:
+            if number == done + 1:
                 yield Stage(name="training")
-            if number == script.get("fail_at"):
-                raise SettingsError(script["error"])
+            yield from trouble(script, config, number)
             yield step(config, number, bits, script)
             if number == script.get("diverge_at"):
-                yield Status(status="diverged", error=f"The loss was NaN at step {number}.")
+                yield Status(
+                    status="diverged",
+                    error=f"The loss was NaN at step {number}; try a lower learning_rate.",
+                    cause="not finite",
+                )
                 return
             if config.training.eval_every and number % config.training.eval_every == 0:
-                yield Eval(step=number, when="during", loss=curve(number, bits) * 1.04, tokens=4000)
+                yield held_out(config, number, bits, "during")
             time.sleep(script.get("step_s", 0.0))
-        yield Eval(step=total, when="after", loss=curve(total, bits) * 1.04, tokens=4000)
+        yield held_out(config, total, bits, "after")
+        yield from after(config, total, bits)
         yield Status(status="finished")
 
     return train
+
+
+def trouble(script: dict, config: RunConfig, number: int) -> Iterator[Event]:
+    """What goes wrong, or is done, before a step; ``only`` names the precision it happens to."""
+    if script.get("only", config.precision) != config.precision:
+        return
+    if number == script.get("heal_at"):
+        yield Facts(healed_at_step=number, healed_to=config.quantization.heal_to)
+    if number == script.get("memory_ends_at"):
+        raise MemoryError("Unable to allocate 2.00 GiB")
+    if number == script.get("fail_at"):
+        raise SettingsError(script["error"])
+
+
+def held_out(config: RunConfig, number: int, bits: float, when: str) -> Eval:
+    luck = 1.04 + 0.02 * math.sin(config.training.seed * bits)
+    return Eval(step=number, when=when, loss=curve(number, bits) * luck, tokens=4000)
+
+
+def after(config: RunConfig, total: int, bits: float) -> Iterator[Event]:
+    """The looks at the finished adapter and at rounding errors that were asked for."""
+    own = held_out(config, total, bits, "after").loss
+    bases = config.measure.cross_precisions
+    for base in () if bases == "none" else bases:
+        if base != config.precision:
+            worse = 0.004 if PRECISIONS[base].storage_bits < 16 else -0.001
+            yield CrossEval(base=base, merged=False, loss=own + worse, tokens=4000)
+    if config.measure.merge_check:
+        for base in ("fp16", config.precision):
+            yield CrossEval(base=base, merged=True, loss=own + 0.02 / bits, tokens=4000)
+    for number in range(config.measure.probe_every, total + 1, config.measure.probe_every or total):
+        for layer in ("layers.0.q_proj", "layers.0.down_proj", "layers.3.down_proj"):
+            for tensor, error in (("weight", 0.095), ("activation", 0.11), ("gradient", 0.13)):
+                off = error * (1 + 0.2 * math.sin(len(layer) * number)) * 4 / bits
+                yield LayerError(
+                    step=number, layer=f"model.{layer}", tensor=tensor,
+                    relative_error=off, zeroed_share=off / 4,
+                )  # fmt: skip
 
 
 def curve(number: int, bits: float) -> float:
@@ -68,7 +127,8 @@ def curve(number: int, bits: float) -> float:
 
 
 def step(config: RunConfig, number: int, bits: float, script: dict) -> Step:
-    wobble = 0.06 * math.sin(number * 2.3) + 0.05 * math.sin(number * 0.71)
+    luck = config.training.seed - 42  # each repetition goes its own way
+    wobble = 0.06 * math.sin(number * 2.3 + luck) + 0.05 * math.sin(number * 0.71 + 2 * luck)
     loss = curve(number, bits) * (1 + wobble)
     if number in script.get("nan_at", []) and config.precision == "nvfp4":
         loss = math.nan
@@ -105,6 +165,8 @@ def facts(config: RunConfig, bits: float, how: str) -> Facts:
         bits_per_converted_weight=bits,
         adapters_mib=0.38,
         optimizer_mib=0.75,
+        gradients_mib=0.38,
+        activations_mib=1.9 + bits / 20,
         peak_mib=340 + bits,
         memory_source="made-up numbers of a scripted run",
         batches_sha256="5b" * 32,
