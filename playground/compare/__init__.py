@@ -3,22 +3,31 @@
 Pure functions over what the store holds, so the page, the terminal and the report say the same.
 """
 
+from playground.compare.arms import Arm, arms
 from playground.compare.curves import Curve, XAxis, YAxis, curve
 from playground.compare.fairness import Fairness, fairness
+from playground.compare.paired import Comparison, compare_arms
 from playground.compare.records import RunRecord
 from playground.compare.summary import group_json, run_json
+from playground.compare.target import TimeToTarget, time_to_target
 from playground.compare.verdict import Verdict, verdict
 
 __all__ = [
+    "Arm",
+    "Comparison",
     "Curve",
     "Fairness",
     "RunRecord",
+    "TimeToTarget",
     "Verdict",
     "XAxis",
     "YAxis",
+    "arms",
+    "compare_arms",
     "curve",
     "fairness",
     "group_json",
     "run_json",
+    "time_to_target",
     "verdict",
 ]

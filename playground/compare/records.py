@@ -1,4 +1,4 @@
-"""One arm of a comparison: a run with its steps and evaluations."""
+"""One run with what was measured in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 from typing import Protocol
 
 from playground.config import PRECISIONS, RunConfig
-from playground.events import Eval, Facts, Step
+from playground.events import CrossEval, Eval, EvalRows, Facts, LayerError, Step
 
 
 class StoredRun(Protocol):
@@ -18,12 +18,20 @@ class StoredRun(Protocol):
     config: RunConfig
     status: str
     error: str | None
+    cause: str | None
     facts: Facts
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One arm of a comparison, as the store remembers it."""
+    """One run, as the store remembers it.
+
+    Attributes:
+        cause: what kind of end it was, when it did not go well.
+        eval_rows: the evaluation "after", row by row; None where it was not kept.
+        cross: the finished adapter on other bases.
+        layer_errors: what the looks at rounding errors found.
+    """
 
     id: str
     config: RunConfig
@@ -32,16 +40,45 @@ class RunRecord:
     facts: Facts
     steps: Sequence[Step]
     evals: Sequence[Eval]
+    cause: str | None = None
+    eval_rows: EvalRows | None = None
+    cross: Sequence[CrossEval] = ()
+    layer_errors: Sequence[LayerError] = ()
 
     @classmethod
-    def of(cls, run: StoredRun, steps: Sequence[Step], evals: Sequence[Eval]) -> RunRecord:
-        """The record of a stored run, with the steps and evaluations that were read for it."""
-        return cls(run.id, run.config, run.status, run.error, run.facts, steps, evals)
+    def of(
+        cls,
+        run: StoredRun,
+        steps: Sequence[Step],
+        evals: Sequence[Eval],
+        *,
+        eval_rows: EvalRows | None = None,
+        cross: Sequence[CrossEval] = (),
+        layer_errors: Sequence[LayerError] = (),
+    ) -> RunRecord:
+        """The record of a stored run, with what was read for it."""
+        return cls(
+            id=run.id,
+            config=run.config,
+            status=run.status,
+            error=run.error,
+            facts=run.facts,
+            steps=steps,
+            evals=evals,
+            cause=run.cause,
+            eval_rows=eval_rows,
+            cross=cross,
+            layer_errors=layer_errors,
+        )
 
     @property
     def label(self) -> str:
         """The precision's short name: the effective one, once it is known."""
         return PRECISIONS[self.facts.effective or self.config.precision].label
+
+    @property
+    def seed(self) -> int:
+        return self.config.training.seed
 
     def eval_loss(self, when: str) -> float | None:
         """Held-out loss ``before`` or ``after`` training; None if it was not taken."""
@@ -70,3 +107,16 @@ class RunRecord:
     def step_ms_median(self) -> float | None:
         """Median step time over the timed steps, milliseconds."""
         return median(s.step_ms for s in self.timed_steps) if self.timed_steps else None
+
+    @property
+    def energy_j(self) -> float | None:
+        """Joules of all training steps; None unless it was measured in each."""
+        energy = [s.energy_j for s in self.steps]
+        return None if not energy or None in energy else sum(energy)
+
+    @property
+    def joules_per_token(self) -> float | None:
+        """Over the timed steps in which energy was measured; None where there is none."""
+        measured = [s for s in self.timed_steps if s.energy_j is not None]
+        tokens = sum(s.tokens for s in measured)
+        return sum(s.energy_j for s in measured) / tokens if tokens else None

@@ -11,7 +11,8 @@ from tests.compare.arms import arm, step
 RUN_KEYS = {
     "id requested effective how status error steps tokens train_loss_first train_loss_last "
     "eval_loss_before eval_loss_after step_ms_median tokens_per_s_median warmup_steps memory "
-    "batches_sha256 adapter_init_sha256 coverage"
+    "batches_sha256 adapter_init_sha256 coverage "
+    "seed cause energy_j joules_per_token time_to_target cross"
 }
 
 
@@ -35,10 +36,13 @@ def test_every_key_of_the_contract_is_there() -> None:
     assert out["fair"] == {
         "same_batches": True,
         "same_adapter_init": True,
+        "same_eval_rows": True,
         "only_difference": ["precision"],
     }
     assert set(out["verdict"]) == {
         "text",
+        "headline",
+        "comparisons",
         "loss_delta",
         "loss_delta_noise",
         "speed_ratio",

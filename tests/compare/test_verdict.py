@@ -17,12 +17,15 @@ def _steps(rate: float) -> list:
 def test_the_loss_difference_is_said_in_nats_and_in_perplexity() -> None:
     found = verdict([arm("fp16", after=0.5), arm("nvfp4", after=0.51)])
     assert found.loss_delta == pytest.approx(0.01)
-    assert "0.0100 nats above FP16's 0.5000 (perplexity 1.0% higher)" in found.text
+    assert "0.0100 nats above FP16's 0.5000." in found.text
+    assert found.headline == "NVFP4 ends at 1.0% higher perplexity than FP16 (one seed)."
+    assert found.text.startswith(found.headline)
 
 
 def test_better_is_said_in_the_same_voice() -> None:
     found = verdict([arm("fp16", after=0.5), arm("nvfp4", after=0.4)])
-    assert "below FP16's 0.5000 (perplexity 9.5% lower)" in found.text
+    assert "0.1000 nats below FP16's 0.5000." in found.text
+    assert found.headline == "NVFP4 ends at 9.5% lower perplexity than FP16 (one seed)."
 
 
 def test_emulation_claims_no_speed_and_no_peak() -> None:
@@ -138,3 +141,179 @@ def test_seeds_were_not_measured_and_that_is_said() -> None:
     found = verdict([arm("fp16"), arm("nvfp4")])
     assert found.loss_delta_noise is None
     assert "spread between seeds was not measured" in found.text
+    assert "cannot be told from one seed; repeat with --seeds 3." in found.text
+
+
+def test_one_seed_has_the_interval_of_its_rows() -> None:
+    found = verdict([arm("fp16", row_losses=[5, 5]), arm("nvfp4", row_losses=[5.1, 5.3])])
+    assert found.headline == (
+        "NVFP4 ends at 2.0% higher perplexity than FP16 "
+        "(95% over the held-out rows: 1.0% to 3.0%; one seed)."
+    )
+    assert (
+        "0.0200 nats above FP16's 0.5000 (95% over the held-out rows: 0.0100 to 0.0300 nats)."
+        in found.text
+    )
+    assert found.loss_delta_noise is None
+
+
+class TestSeeds:
+    """Differences that are noise and differences that are not, in one voice."""
+
+    def _arms(self, *deltas: float, precision: str = "nvfp4", base: float = 0.5) -> list:
+        records = []
+        for seed, delta in enumerate(deltas, 42):
+            records += [
+                arm("fp16", after=base + seed / 1000, seed=seed, eval_sha256=None),
+                arm(precision, after=base + seed / 1000 + delta, seed=seed, eval_sha256=None),
+            ]
+        return records
+
+    def test_within_noise(self) -> None:
+        found = verdict(self._arms(0.001, -0.001, 0.0012))
+        assert found.headline == (
+            "NVFP4 is within noise of FP16: 0.04% higher perplexity "
+            "(95%: −0.26% to 0.34%; 3 seeds)."
+        )
+        assert "within noise, 0.0004 nats above FP16's 0.5430" in found.text
+        # mean 0.0004, deviation 0.001217, t 4.3027, over sqrt(3)
+        assert found.loss_delta_noise == pytest.approx(0.003022, abs=1e-6)
+
+    def test_above_and_below_noise(self) -> None:
+        found = verdict(self._arms(0.0201, 0.02, 0.0199))
+        assert found.headline == (
+            "NVFP4 ends at 2.0% higher perplexity than FP16 (95%: 2.0% to 2.0%; 3 seeds)."
+        )
+        assert "within noise" not in found.text
+        lower = verdict(self._arms(-0.0201, -0.02, -0.0199))
+        assert "ends at 2.0% lower perplexity than FP16" in lower.headline
+
+    def test_the_same_result_in_every_seed(self) -> None:
+        found = verdict(self._arms(0.0, 0.0, precision="bf16"))
+        assert found.headline.startswith("BF16 is within noise of FP16: the same perplexity")
+        assert found.loss_delta_noise == 0
+
+    @pytest.mark.parametrize(
+        ("deltas", "said"),
+        [
+            ((0.001, -0.001, 0.0012), "holds for NVFP4 (at most 0.34%)."),
+            ((0.0201, 0.02, 0.0199), "does not hold for NVFP4 (at least 2.0%)."),
+            ((0.004, 0.012, 0.008), "is open for NVFP4 (−0.19% to 1.8%)."),
+            ((-0.0201, -0.02, -0.0199), "holds for NVFP4 (at most −2.0%)."),
+        ],
+    )
+    def test_under_one_percent_is_answered(self, deltas: tuple, said: str) -> None:
+        claim = "A cost of under 1%, as is often quoted, taken as perplexity at 95%: "
+        assert claim + said in verdict(self._arms(*deltas)).text
+
+    def test_sixteen_bits_are_not_asked_for_the_claim(self) -> None:
+        assert "under 1%" not in verdict(self._arms(0.0, 0.001, precision="bf16")).text
+
+    def test_the_difference_as_a_share_of_the_loss(self) -> None:
+        text = verdict(self._arms(0.002, 0.002, base=-0.033)).text  # baselines of 0.009 and 0.01
+        assert (
+            "The loss itself is 21.1% higher (95%: 21.1% to 21.1%), a share of a loss near zero."
+            in text
+        )
+        assert "near zero" not in verdict(self._arms(0.002, 0.002)).text
+
+    def test_what_it_rests_on(self) -> None:
+        rows = [
+            arm(p, seed=s, row_losses=[5.0, 5.0 + (p == "nvfp4") * s / 100], rows={"eval": 2})
+            for s in (42, 43)
+            for p in ("fp16", "nvfp4")
+        ]
+        text = verdict(rows).text
+        assert "Seeds 42 and 43 of each, judged on 10 held-out tokens of 2 rows; " in text
+        assert "NVFP4's noise at 95% is ±0.0032 nats between seeds and ±0.0212 over the" in text
+
+    def test_many_arms_make_one_sentence(self) -> None:
+        records = [
+            arm(p, after=0.5 + d + d * s / 100, seed=42 + s)
+            for s in (0, 1, 2)
+            for p, d in (("fp32", 0.0), ("bf16", 0.0), ("fp16", 0.0), ("mxfp4", 0.02))
+        ]
+        found = verdict(records)
+        assert found.headline == (
+            "Perplexity against FP32's over 3 seeds: BF16 and FP16 within noise; MXFP4 2.0% higher."
+        )
+        assert "nats above FP32's 0.5000 (perplexity 2.0% higher; 95%: " in found.text
+        assert [c.candidate.label for c in found.comparisons] == ["BF16", "FP16", "MXFP4"]
+        one = verdict([r for r in records if r.seed == 42])
+        assert one.headline == (
+            "Perplexity against FP32's over one seed: BF16 the same; FP16 the same; "
+            "MXFP4 2.0% higher."
+        )
+
+    def test_one_precision_says_how_far_its_seeds_lie_apart(self) -> None:
+        text = verdict([arm("fp16", after=0.5), arm("fp16", after=0.6, seed=43)]).text
+        assert "from 2.000 to 0.550 ± 0.0707 (standard deviation over 2 seeds)" in text
+
+
+class TestUnfinished:
+    """What has finished is compared; what has not is told."""
+
+    def test_a_failed_arm_does_not_silence_the_others(self) -> None:
+        failed = arm(
+            "mxfp4", after=None, status="failed", cause="out of memory", error="2 GiB.",
+            steps=[step(4)],
+        )  # fmt: skip
+        found = verdict([arm("fp16"), failed, arm("nvfp4", after=0.51)])
+        assert found.loss_delta == pytest.approx(0.01)
+        assert found.headline == "NVFP4 ends at 1.0% higher perplexity than FP16 (one seed)."
+        assert "MXFP4 failed at step 4, out of memory (2 GiB)." in found.text
+
+    def test_without_the_yardstick_the_next_is_taken_and_that_is_said(self) -> None:
+        failed = arm("fp32", after=None, status="interrupted", cause="killed", steps=[])
+        found = verdict([failed, arm("fp16"), arm("nvfp4", after=0.51)])
+        assert "NVFP4 ends at 1.0% higher perplexity than FP16" in found.headline
+        assert "FP32 did not finish, so the others are held against FP16." in found.text
+        assert "FP32 was interrupted before its first step, killed." in found.text
+
+    def test_a_seed_that_failed_is_named_and_left_out(self) -> None:
+        records = [arm(p, seed=s) for s in (42, 43, 44) for p in ("fp16", "nvfp4")]
+        records[3] = arm("nvfp4", seed=43, after=None, status="diverged", cause="not finite",
+                         error="At step 7 the loss became nan.", steps=[step(7)])  # fmt: skip
+        text = verdict(records).text
+        assert "NVFP4 (seed 43) diverged at step 7 (At step 7 the loss became nan)." in text
+        assert "Seeds 42 and 44 of each" in text
+
+    def test_no_seed_in_common(self) -> None:
+        records = [
+            arm("fp16"), arm("nvfp4", after=None, status="stopped"),
+            arm("fp16", seed=43, after=None, status="failed"), arm("nvfp4", seed=43),
+        ]  # fmt: skip
+        found = verdict(records)
+        assert "NVFP4 and FP16 finished no seed in common." in found.text
+        assert found.loss_delta is None
+
+    def test_nothing_finished(self) -> None:
+        records = [arm(p, after=None, status="paused", steps=[step(3)]) for p in ("fp16", "nvfp4")]
+        found = verdict(records)
+        assert found.headline == "FP16 was paused at step 3."
+        assert found.text.endswith("No two final losses to compare.")
+
+    def test_what_two_arms_say_already_is_told_while_others_run(self) -> None:
+        records = [arm("fp16"), arm("nvfp4", after=0.51), arm("fp16", seed=43, status="running")]
+        found = verdict(records)
+        assert found.headline == "Still running: 2 of 3 done."
+        assert "So far: NVFP4 ends at a held-out loss of 0.5100, 0.0100 nats above" in found.text
+        assert found.loss_delta is None
+
+
+def test_healing_is_told() -> None:
+    healed = arm("nvfp4", healed_at_step=6, healed_to="bf16")
+    text = verdict([arm("fp16"), healed]).text
+    assert "NVFP4 was healed: from step 6 on it ran in BF16, and its speed and memory are" in text
+
+
+def test_energy_is_said_where_both_ran_for_real() -> None:
+    def joules(n: float) -> list:
+        return [step(i, energy_j=n) for i in range(1, 10)]
+
+    records = [arm("fp16", steps=joules(50.0)), arm("nvfp4", steps=joules(20.0))]
+    assert "It uses less energy: 0.40 times FP16's (0.2 against 0.5 joules a token)." in (
+        verdict(records).text
+    )
+    emulated = [arm("fp16", steps=joules(5.0)), arm("nvfp4", steps=joules(2.0), **EMULATED)]
+    assert "energy" not in verdict(emulated).text

@@ -1,0 +1,194 @@
+"""What is said of held-out losses: how far apart, whether that is noise, on what it rests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from playground.compare.arms import Arm
+from playground.compare.noise import Interval
+from playground.compare.paired import Comparison
+from playground.compare.words import joined, percent, plural, signed, signed_percent
+
+CLAIM = 0.01
+"""The cost of 4 bits that is often quoted: under 1 %."""
+
+_MANY = 5  # comparisons, from which on one of them may well look different by chance
+
+
+def headline(found: Sequence[Comparison]) -> str:
+    """One sentence: how each candidate stands to the baseline, in perplexity."""
+    if len(found) > 1:
+        return _headline_of_many(found)
+    [one] = found
+    a, b = one.baseline.label, one.candidate.label
+    if one.loss_delta is None:
+        return loss_sentence(one)
+    change = _change(one)
+    if one.within_noise:
+        return f"{b} is within noise of {a}: {change} perplexity ({_band(one)})."
+    return f"{b} ends at {change} perplexity {_than(one)} {a} ({_band(one)})."
+
+
+def _headline_of_many(found: Sequence[Comparison]) -> str:
+    told = [c for c in found if c.loss_delta is not None]
+    if not told:
+        return f"No final losses to hold against {found[0].baseline.label}'s."
+    seeds = max(len(c.seeds) for c in told)
+    within = [c.candidate.label for c in told if c.within_noise]
+    apart = [f"{c.candidate.label} {_change(c)}" for c in told if not c.within_noise]
+    parts = [f"{joined(within)} within noise"] if within else []
+    over = plural(seeds, "seed") if seeds > 1 else "one seed"
+    return f"Perplexity against {told[0].baseline.label}'s over {over}: {'; '.join(parts + apart)}."
+
+
+def loss_sentence(found: Comparison, *, with_perplexity: bool = False) -> str:
+    """Two final held-out losses, their difference, its band, and whether that is noise."""
+    a, b = found.baseline, found.candidate
+    if found.loss_delta is None:
+        return _no_losses(found)
+    delta, base, other = found.loss_delta, found.baseline_loss, found.candidate_loss
+    band = f"95%{_over(found)}: {_nats(found.interval)}" if found.interval else None
+    if round(abs(delta), 4) == 0:
+        said = f" ({band})" if band and found.interval.half_width >= 5e-5 else ""
+        return f"{b.label} ends at the same held-out loss as {a.label}, {other:.4f}{said}."
+    notes = [f"perplexity {_change(found)}"] if with_perplexity else []
+    notes += [band] if band else []
+    beside = f" ({'; '.join(notes)})" if notes else ""
+    within = "within noise, " if found.within_noise else ""
+    side = "above" if delta > 0 else "below"
+    return (
+        f"{b.label} ends at a held-out loss of {other:.4f}, {within}"
+        f"{abs(delta):.4f} nats {side} {a.label}'s {base:.4f}{beside}."
+    )
+
+
+def claim_sentence(found: Sequence[Comparison]) -> str | None:
+    """Whether each candidate below 16 bits costs under 1 %, as far as the noise lets one tell."""
+    small = [c for c in found if c.candidate.storage_bits < 16 and c.loss_delta is not None]
+    if not small:
+        return None
+    measured = [c for c in small if c.noise is not None]
+    if not measured:
+        return (
+            "Whether the cost is under 1%, as is often quoted, cannot be told from one seed; "
+            "repeat with --seeds 3."
+        )
+    holds, fails, is_open = [], [], []
+    for comparison in measured:
+        low, high = _perplexity(comparison.interval)
+        label = comparison.candidate.label
+        if high < CLAIM:
+            holds.append(f"{label} (at most {signed_percent(high)})")
+        elif low > CLAIM:
+            fails.append(f"{label} (at least {signed_percent(low)})")
+        else:
+            is_open.append(f"{label} ({signed_percent(low)} to {signed_percent(high)})")
+    parts = [
+        f"{words} for {joined(names)}"
+        for words, names in (
+            ("holds", holds),
+            ("does not hold", fails),
+            ("is open", is_open),
+        )
+        if names
+    ]
+    return (
+        f"A cost of under 1%, as is often quoted, taken as perplexity at 95%: {'; '.join(parts)}."
+    )
+
+
+def share_sentence(found: Comparison) -> str | None:
+    """The difference as a share of the baseline's loss, which is taken as exact."""
+    base = found.baseline_loss
+    if found.loss_delta is None or not base or round(abs(found.loss_delta), 4) == 0:
+        return None
+    change = found.loss_delta / base
+    band = ""
+    if found.interval:
+        low, high = found.interval.low / base, found.interval.high / base
+        band = f" (95%{_over(found)}: {signed_percent(low)} to {signed_percent(high)})"
+    near_zero = ", a share of a loss near zero" if base < 0.1 else ""
+    word = "higher" if change > 0 else "lower"
+    return f"The loss itself is {percent(change)} {word}{band}{near_zero}."
+
+
+def exact_match_sentence(all_arms: Sequence[Arm]) -> str | None:
+    parts = [
+        f"{arm.label} {before:.0%} to {after:.0%}"
+        for arm in all_arms
+        if (before := arm.exact_match("before")) is not None
+        and (after := arm.exact_match("after")) is not None
+    ]
+    return f"Answers exactly right: {', '.join(parts)}." if parts else None
+
+
+def basis_sentence(found: Comparison, comparisons: int) -> str:
+    """How much the losses rest on: a difference over three rows is not one over a thousand."""
+    run = found.baseline.finished[0]
+    last = next((e for e in reversed(run.evals) if e.when == "after"), None)
+    rows = (run.facts.rows or {}).get("eval")
+    over = f" of {rows} rows" if rows else ""
+    judged = f", judged on {last.tokens} held-out tokens{over}" if last else ""
+    if len(found.seeds) < 2:
+        return f"One run of each{judged}: the spread between seeds was not measured."
+    seeds = joined([str(seed) for seed in found.seeds])
+    label, between = found.candidate.label, found.seeds_half_width
+    if found.rows:
+        rest = f" and ±{found.rows.half_width:.4f} over the held-out rows, paired"
+    else:
+        rest = f"; over the held-out rows it was not measured: {found.unpaired or 'not finite'}"
+    chance = (
+        f" Of {comparisons} such comparisons, one in twenty looks different by chance."
+        if comparisons >= _MANY
+        else ""
+    )
+    return (
+        f"Seeds {seeds} of each{judged}; {label}'s noise at 95% is ±{between:.4f} nats between "
+        f"seeds{rest}.{chance}"
+    )
+
+
+def _no_losses(found: Comparison) -> str:
+    a, b = found.baseline, found.candidate
+    for arm in (a, b):
+        loss = arm.eval_loss("after")
+        if loss is not None and not math.isfinite(loss):
+            ends = [f"{x.label} {x.eval_loss('after')}" for x in (a, b)]
+            return f"A final held-out loss is not finite ({', '.join(ends)})."
+    if a.judged and b.judged:
+        return f"{b.label} and {a.label} finished no seed in common."
+    return f"{b.label} and {a.label} finished without a held-out loss to compare."
+
+
+def _change(found: Comparison) -> str:
+    """``0.21% higher``: perplexity is exp(loss), so a share of it needs no loss to stand on."""
+    change = math.expm1(found.loss_delta)
+    if percent(change) == percent(0):
+        return "the same"
+    return f"{percent(change)} {'higher' if change > 0 else 'lower'}"
+
+
+def _than(found: Comparison) -> str:
+    return "as" if _change(found) == "the same" else "than"
+
+
+def _band(found: Comparison) -> str:
+    over = f"{len(found.seeds)} seeds" if len(found.seeds) > 1 else "one seed"
+    if found.interval is None:
+        return over
+    low, high = map(signed_percent, _perplexity(found.interval))
+    return f"95%{_over(found)}: {low} to {high}; {over}"
+
+
+def _over(found: Comparison) -> str:
+    """One seed says nothing about others: its band is that of the rows."""
+    return " over the held-out rows" if found.noise is None else ""
+
+
+def _perplexity(interval: Interval) -> tuple[float, float]:
+    return math.expm1(interval.low), math.expm1(interval.high)
+
+
+def _nats(interval: Interval) -> str:
+    return f"{signed(interval.low)} to {signed(interval.high)} nats"

@@ -1,0 +1,138 @@
+"""What it took to reach a target: steps, tokens, seconds and joules until a held-out loss.
+
+As in MLPerf Training ("time to train to a quality target", Mattson et al., arXiv 1910.01500), but
+what is counted is training alone: evaluations are left out of the seconds and joules, and a
+warm-up step, which also pays for caches and compilation, counts as the median of the others. The
+loss is looked at only when it is evaluated, so a target is passed somewhere in the last interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import Any
+
+from playground.compare.arms import Arm
+from playground.compare.records import RunRecord
+from playground.compare.words import plural
+
+
+@dataclass(frozen=True)
+class TimeToTarget:
+    """Up to the first evaluation at or below the target.
+
+    Attributes:
+        loss: what that evaluation found, nats.
+        seconds / joules: of the training steps; joules None where energy was not measured.
+        since_step: the evaluation before, which was above the target; None if it was the first.
+    """
+
+    target_loss: float
+    loss: float
+    steps: int
+    tokens: int
+    seconds: float
+    joules: float | None
+    since_step: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def time_to_target(record: RunRecord) -> TimeToTarget | None:
+    """What reaching ``measure.target_loss`` took; None if it is not set or was not reached."""
+    target = record.config.measure.target_loss
+    if target is None:
+        return None
+    before = None
+    for evaluation in record.evals:
+        if evaluation.loss <= target:
+            steps = [s for s in record.steps if s.step <= evaluation.step]
+            timed = record.timed_steps
+            return TimeToTarget(
+                target_loss=target,
+                loss=evaluation.loss,
+                steps=evaluation.step,
+                tokens=sum(s.tokens for s in steps),
+                seconds=_total([(s.step_ms, s.warmup) for s in steps], [s.step_ms for s in timed])
+                / 1000,
+                joules=_total([(s.energy_j, s.warmup) for s in steps], [s.energy_j for s in timed]),
+                since_step=before,
+            )
+        before = evaluation.step
+    return None
+
+
+def _total(
+    values: Sequence[tuple[float | None, bool]], typical: Sequence[float | None]
+) -> float | None:
+    """The sum, a warm-up step counted as the median of the timed ones; None if one is missing."""
+    known = [value for value in typical if value is not None]
+    usual = median(known) if known else None
+    counted = [usual if warmup and usual is not None else value for value, warmup in values]
+    return None if None in counted else sum(counted)
+
+
+_UNITS: dict[str, Callable[[float], str]] = {
+    "steps": lambda mean: plural(mean, "step"),
+    "tokens": lambda mean: plural(round(mean), "token"),
+    "seconds": "{:,.1f} s".format,
+    "joules": "{:,.0f} J".format,
+}
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """An arm's means over the seeds that reached the target."""
+
+    arm: Arm
+    found: list[TimeToTarget]
+
+    def mean(self, what: str) -> float | None:
+        values = [getattr(one, what) for one in self.found]
+        return None if not values or None in values else fmean(values)
+
+    @property
+    def everywhere(self) -> bool:
+        return len(self.found) == len(self.arm.finished)
+
+
+def target_sentence(all_arms: Sequence[Arm]) -> str | None:
+    """What each precision took to the target; seconds and joules only where all ran for real.
+
+    Ratios are against the first arm, and only where both reached the target in every seed.
+    """
+    config = all_arms[0].runs[0].config
+    target, every = config.measure.target_loss, config.training.eval_every
+    if target is None:
+        return None
+    looked = f"every {plural(every, 'step')}" if every else "before and after training only"
+    real = all(arm.real for arm in all_arms)
+    reached = [
+        _Reached(arm, [t for r in arm.finished if (t := time_to_target(r))]) for arm in all_arms
+    ]
+    parts = [_part(one, reached[0], real) for one in reached]
+    apart = "" if real else " Seconds and joules are not compared where a run was emulated."
+    return f"To a held-out loss of {target:g} (looked at {looked}): {'; '.join(parts)}.{apart}"
+
+
+def _part(one: _Reached, first: _Reached, real: bool) -> str:
+    label = one.arm.label
+    if not one.found:
+        return f"{label} never came to it"
+    means = {what: one.mean(what) for what in _UNITS if real or what in ("steps", "tokens")}
+    took = ", ".join(_UNITS[what](mean) for what, mean in means.items() if mean is not None)
+    if not one.everywhere:
+        return f"{label} {took} in {len(one.found)} of {len(one.arm.finished)} seeds"
+    return f"{label} {took}{_ratios(one, first, [n for n in means if n != 'tokens'])}"
+
+
+def _ratios(one: _Reached, first: _Reached, units: Sequence[str]) -> str:
+    if one is first or not (one.everywhere and first.everywhere):
+        return ""
+    pairs = {what: (one.mean(what), first.mean(what)) for what in units}
+    known = {what: a / b for what, (a, b) in pairs.items() if a and b}
+    whose = [f"{first.arm.label}'s", *["its"] * len(known)]
+    parts = [f"{known[what]:.2f} times {of} {what}" for what, of in zip(known, whose, strict=False)]
+    return f" ({', '.join(parts)})" if parts else ""

@@ -1,0 +1,34 @@
+"""How figures and lists are written in the sentences of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def joined(parts: Sequence[str], mark: str = ",") -> str:
+    """``a, b and c``; with ``;``, ``a; b; c``."""
+    if mark != "," or len(parts) < 2:
+        return f"{mark} ".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def plural(count: float, noun: str) -> str:
+    """``1 step``, ``1,200 steps``; a mean that is no whole number keeps one place."""
+    whole = count == round(count)
+    return f"{count:,.{0 if whole else 1}f} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """Without its sign; finer below 1 %, where the differences between formats are."""
+    return f"{abs(share):.2%}" if abs(share) < 0.01 else f"{abs(share):.1%}"
+
+
+def signed_percent(share: float) -> str:
+    """With a true minus; none before zero."""
+    text = percent(share)
+    return f"−{text}" if share < 0 and text != percent(0) else text
+
+
+def signed(value: float, digits: int = 4) -> str:
+    text = f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and float(text) else text
