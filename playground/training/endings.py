@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 
-from playground.precision.recipe import Recipe
 from playground.training.optimise import Optimiser, Update
 
 REMEDY = "lower the learning rate or pick a precision with a larger range."
 
 
-def diverged(update: Update, optimiser: Optimiser, recipe: Recipe) -> str | None:
+def diverged(update: Update, optimiser: Optimiser) -> str | None:
     """Why training cannot go on, or None; a step that the loss scaler skipped is no reason."""
     if not math.isfinite(update.loss):
         return f"the loss became {update.loss}; {REMEDY}"
-    if update.skipped and not recipe.scales_loss:
+    if update.skipped and update.loss_scale is None:
         return f"the gradients became {update.grad_norm}; {REMEDY}"
     if optimiser.exhausted:
         return f"no loss scale was small enough for finite gradients; {REMEDY}"

@@ -12,8 +12,10 @@ from playground.config import RunConfig, TrainingSettings
 from playground.data.batches import BatchHash, MicroBatch, batches
 from playground.events import Event, Facts, Stage, Status, Step
 from playground.training.adapter import save_adapter, trainable
+from playground.training.cross import cross_evaluate
 from playground.training.endings import REMEDY, all_skipped, diverged
 from playground.training.energy import EnergyMeter
+from playground.training.heal import heal, scales_loss, still_settling
 from playground.training.held_out import evaluate
 from playground.training.loss import summed_loss
 from playground.training.meters import MIB, WARMUP_STEPS, Memory, StepTimer, stored_bytes
@@ -32,12 +34,14 @@ def train(
     """Fine-tunes a LoRA adapter on a frozen base model in one precision.
 
     Yields Stage and Facts as things become known, an Eval before, a Step for each optimizer step,
-    Evals between as asked, an Eval after, and one Status at the end: finished, stopped, or diverged
-    when the loss or the gradients are no longer finite, or never were. The same configuration gives
-    the same events twice, times and memory aside.
+    Evals between as asked, an Eval after, CrossEvals of the adapter on other bases as asked, and
+    one Status at the end: finished, stopped, or diverged when the loss or the gradients are no
+    longer finite, or never were. The same configuration gives the same events twice, times and
+    memory aside.
 
     Args:
-        folder: the run's own; ``folder/adapter`` is complete when the run is finished, else absent.
+        folder: the run's own; ``folder/adapter`` is complete when the run is finished or judges its
+            adapter on other bases, else absent.
         should_stop: asked after each step, and while loading, tokenising and evaluating.
     Raises:
         SettingsError: the configuration cannot be run; before any training, in one sentence.
@@ -70,6 +74,7 @@ def _train(config: RunConfig, folder: Path, check: Callable[[], None]) -> Iterat
         folder.mkdir(parents=True, exist_ok=True)
         # A local folder goes by its name: where it lies is nobody's business.
         save_adapter(run.model, folder / "adapter", run.entry.hub_id or Path(run.entry.id).name)
+        yield from cross_evaluate(run, check)  # last, because the run's own base is gone after it
     yield status
 
 
@@ -79,7 +84,7 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
     optimiser = Optimiser(
         list(trainable(run.model).values()),
         settings,
-        scales_loss=run.recipe.scales_loss,
+        scales_loss=scales_loss(run.config),
         device=run.device,
     )
     timer, energy, digest = StepTimer(run.device), EnergyMeter(run.device), BatchHash()
@@ -101,6 +106,7 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
     yield Stage(name="training")
     for number, micro_batches in zip(range(1, settings.max_steps + 1), order, strict=False):
         try:
+            yield from heal(run, number, check)
             with energy(), timer():
                 update = optimiser.step(micro_batches, loss_of)
             digest.add(micro_batches)
@@ -113,7 +119,7 @@ def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
             yield _step_event(run, number, micro_batches, update, timer.step_ms, used, energy)
             if changed and optimiser.updates:
                 yield Facts(optimizer_mib=stored_bytes(optimiser.state_tensors()) / MIB)
-            if reason := diverged(update, optimiser, run.recipe):
+            if reason := diverged(update, optimiser):
                 status = Status(status="diverged", error=f"At step {number} {reason}")
                 break
             yield from probe(run, number, micro_batches, update.loss_scale)
@@ -163,7 +169,7 @@ def _step_event(
         supervised_tokens=sum(batch.supervised_tokens for batch in batches),
         step_ms=step_ms,
         tokens_per_s=tokens / (step_ms / 1000),
-        warmup=number <= WARMUP_STEPS[run.device.type],
+        warmup=number <= WARMUP_STEPS[run.device.type] or still_settling(run, number),
         memory_mib=used.memory_mib,
         peak_mib=used.peak_mib,
         reserved_mib=used.reserved_mib,
