@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import torch
 
-from playground.config import PRECISIONS, SettingsError, private
+from playground.config import PRECISIONS, RunConfig, SettingsError, private
 from playground.events import CrossEval, Event, Message, Stage
+from playground.failures import Place, from_exception
 from playground.training.evaluate import held_out_loss
 from playground.training.held_out import with_progress
 from playground.training.prepare import Prepared
@@ -65,7 +66,7 @@ def cross_evaluate(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
         try:
             yield from _judge(run, judgement, check)
         except FAILURES as error:
-            problem = _sentence(error)
+            problem = _sentence(error, run.config)
         if problem:  # outside: the traceback would keep alive what there was no room for
             if run.device.type == "cuda":
                 torch.cuda.empty_cache()
@@ -94,8 +95,10 @@ def _judge(run: Prepared, judgement: Judgement, check: Callable[[], None]) -> It
     )
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: Exception, config: RunConfig) -> str:
+    place = Place("evaluating", config.training.max_steps)
+    ended = from_exception(error, config, place)
+    if ended.cause == "out of memory" and ended.error:
+        return ended.error
     first = next(iter(str(error).splitlines()), "") or type(error).__name__
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        first = f"out of memory ({first})"
     return private(f"{first.rstrip('.')}.")

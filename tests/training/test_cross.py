@@ -125,12 +125,15 @@ def test_it_comes_last_and_shows_in_nothing_else(configure: Configure, tmp_path:
     assert read[0] == read[1]
 
 
+OOM = "Out of memory while evaluating after step 4, asking for 2.00 GiB more: "
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [
         (SettingsError("It has no layer for this."), "It has no layer for this."),
-        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), "of memory"),
-        (MemoryError(), "of memory"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), OOM),
+        (MemoryError(), "Out of memory while evaluating after step 4"),
         (RuntimeError("shapes disagree\nand more"), "shapes disagree"),
     ],
 )
