@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from playground.config import PRECISIONS, RunConfig, parse_config
 from playground.events import FINAL, Cause, CrossEval, Eval, Facts, LayerError, Outcome, Stage, Step
@@ -18,6 +19,8 @@ EVAL_COLUMNS = tuple(name for name in Eval.model_fields if name != "kind")
 CROSS_COLUMNS = tuple(name for name in CrossEval.model_fields if name != "kind")
 ERROR_COLUMNS = tuple(name for name in LayerError.model_fields if name != "kind")
 FACT_COLUMNS = tuple(name for name in Facts.model_fields if name != "kind")
+_STEPS = TypeAdapter(list[Step])
+_EVALS = TypeAdapter(list[Eval])
 _JSON_FACTS = ("device", "environment", "coverage", "rows")
 
 
@@ -125,12 +128,14 @@ def to_column(value: Any) -> Any:
     return value
 
 
-def to_step(row: sqlite3.Row) -> Step:
-    return Step.model_validate({name: row[name] for name in STEP_COLUMNS})
+def to_steps(rows: Iterable[sqlite3.Row]) -> list[Step]:
+    """Rows of exactly ``STEP_COLUMNS``, all at once: charts ask for thousands of them a second."""
+    return _STEPS.validate_python([dict(row) for row in rows])
 
 
-def to_eval(row: sqlite3.Row) -> Eval:
-    return Eval.model_validate({name: row[name] for name in EVAL_COLUMNS})
+def to_evals(rows: Iterable[sqlite3.Row]) -> list[Eval]:
+    """Rows of exactly ``EVAL_COLUMNS``."""
+    return _EVALS.validate_python([dict(row) for row in rows])
 
 
 def to_cross_eval(row: sqlite3.Row) -> CrossEval:

@@ -35,11 +35,13 @@ from playground.store.rows import (
     Run,
     to_column,
     to_cross_eval,
-    to_eval,
+    to_evals,
     to_layer_error,
-    to_step,
+    to_steps,
 )
+from playground.store.thinning import eval_power, thinned
 
+MAX_STEP = 2**63 - 1  # SQLite's largest integer: no step is beyond it
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Step: ("steps", STEP_COLUMNS),
@@ -138,13 +140,20 @@ class RunStore(Queue):
                 _store(db, run_id, event)
             touch(db, run_id)
 
-    def steps(self, run_id: str, after_step: int = 0, max_points: int | None = None) -> list[Step]:
+    def steps(
+        self,
+        run_id: str,
+        after_step: int = 0,
+        max_points: int | None = None,
+        *,
+        up_to_step: int = MAX_STEP,
+    ) -> list[Step]:
         """Steps in order, thinned to at most ``max_points`` over the whole run.
 
         Thinning keeps steps that a power of two divides: as a run grows, points drop out, but those
         that stay are the same and no new ones appear among them. The first and the newest step are
         always there; steps to mark (NaN, inf, skipped updates) are thinned apart and last.
-        ``after_step`` returns only the later part of that same selection.
+        ``after_step`` and ``up_to_step`` return only that part of the same selection.
 
         Raises:
             ValueError: ``max_points`` is below 8.
@@ -152,43 +161,40 @@ class RunStore(Queue):
         if max_points is not None and max_points < 8:
             raise ValueError(f"max_points is {max_points}; it must be at least 8")
         with self.reading() as db:
-            keep, values = "1", {"run": run_id, "after": after_step}
             if max_points is not None:
-                marks = max_points // 4
-                keep = (
-                    "(step % :stride = 0 OR step IN (:first, :last)"
-                    " OR ((skipped OR loss > 1e308) AND step % :mark_stride = 0))"
-                )
-                values |= {
-                    "stride": _stride(db, run_id, "1", max_points - marks - 2),
-                    "mark_stride": _stride(db, run_id, "(skipped OR loss > 1e308)", marks),
-                }
-                ends = "SELECT min(step), max(step) FROM steps WHERE run_id = ?"
-                values["first"], values["last"] = db.execute(ends, (run_id,)).fetchone()
+                return thinned(db, run_id, after_step, up_to_step, max_points)
             rows = db.execute(
-                f"SELECT * FROM steps WHERE run_id = :run AND step > :after AND {keep}"
-                " ORDER BY step",
-                values,
+                f"SELECT {', '.join(STEP_COLUMNS)} FROM steps"
+                " WHERE run_id = ? AND step > ? AND step <= ? ORDER BY step",
+                (run_id, after_step, up_to_step),
             )
-            return [to_step(row) for row in rows.fetchall()]
+            return to_steps(rows)
 
     def last_step(self, run_id: str) -> Step | None:
         """The newest step, or None before the first."""
         with self.reading() as db:
-            row = db.execute(
-                "SELECT * FROM steps WHERE run_id = ? ORDER BY step DESC LIMIT 1", (run_id,)
-            ).fetchone()
-            return to_step(row) if row else None
-
-    def evals(self, run_id: str) -> list[Eval]:
-        """Evaluations in the order of their steps, "before" first and "after" last."""
-        order = "CASE \"when\" WHEN 'before' THEN 0 WHEN 'during' THEN 1 ELSE 2 END"
-        with self.reading() as db:
             rows = db.execute(
-                f"SELECT * FROM evals WHERE run_id = ? ORDER BY step, {order}",
+                f"SELECT {', '.join(STEP_COLUMNS)} FROM steps WHERE run_id = ?"
+                " ORDER BY step DESC LIMIT 1",
                 (run_id,),
             )
-            return [to_eval(row) for row in rows.fetchall()]
+            return next(iter(to_steps(rows)), None)
+
+    def evals(self, run_id: str, max_points: int | None = None) -> list[Eval]:
+        """Evaluations in the order of their steps, "before" first and "after" last.
+
+        Those "during" are thinned to at most ``max_points``, by the rule for steps.
+        """
+        order = "CASE \"when\" WHEN 'before' THEN 0 WHEN 'during' THEN 1 ELSE 2 END"
+        columns = '", "'.join(EVAL_COLUMNS)
+        with self.reading() as db:
+            power = 1 if max_points is None else eval_power(db, run_id, max_points)
+            rows = db.execute(
+                f'SELECT "{columns}" FROM evals WHERE run_id = ?'
+                f" AND (\"when\" != 'during' OR step % ? = 0) ORDER BY step, {order}",
+                (run_id, power),
+            )
+            return to_evals(rows)
 
     def eval_rows(self, run_id: str, when: str = "after") -> EvalRows | None:
         """The last evaluation ``when``, row by row; None if it was not taken so."""
@@ -309,15 +315,6 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
                 *sorted(FINAL),
             ),
         )
-
-
-def _stride(db: sqlite3.Connection, run_id: str, which: str, most: int) -> int:
-    """The smallest power of two that divides at most ``most`` of the steps that are ``which``."""
-    count = f"SELECT count(*) FROM steps WHERE run_id = ? AND {which} AND step % ? = 0"
-    stride = 1
-    while db.execute(count, (run_id, stride)).fetchone()[0] > most:
-        stride *= 2
-    return stride
 
 
 def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
