@@ -28,7 +28,7 @@ from playground.launcher import Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
 from playground.store import Group, Run, RunStore
-from playground.tables import group_table, groups_table, run_table
+from playground.tables import cross_table, group_table, groups_table, run_table
 
 cli = typer.Typer(
     help="FP4 Playground from a terminal: what the page does, without the page.",
@@ -44,6 +44,9 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set max_steps=40."),
 ]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", help="Repeat each precision with so many seeds.")
+]
 Title = Annotated[str | None, typer.Option("--title", help="A name for it, as you like.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here.")]
 Home = Annotated[
@@ -58,12 +61,13 @@ _STOPPED_WITHIN_S = 15
 def compare(
     preset: PresetName,
     settings: Settings = None,
+    seeds: Seeds = None,
     title: Title = None,
     json_file: JsonFile = None,
     home: Home = DEFAULT_HOME,
 ) -> None:
-    """Run a comparison to its end: one run for each precision, one after another."""
-    loaded = load_preset(preset, _overrides(settings))
+    """Run a comparison to its end: one run for each precision and seed, one after another."""
+    loaded = load_preset(preset, _overrides(settings, seeds))
     _carry_out(loaded, title, json_file, home)
 
 
@@ -74,14 +78,15 @@ def run(
         str | None, typer.Option("--precision", help="Which one; the preset's first otherwise.")
     ] = None,
     settings: Settings = None,
+    seeds: Seeds = None,
     title: Title = None,
     json_file: JsonFile = None,
     home: Home = DEFAULT_HOME,
 ) -> None:
     """Run a preset in one precision only."""
-    loaded = load_preset(preset, _overrides(settings))
-    chosen = precision or loaded.precisions[0]
-    loaded = load_preset(preset, _overrides(settings) | {"precisions": chosen})
+    changed = _overrides(settings, seeds)
+    chosen = precision or load_preset(preset, changed).precisions[0]
+    loaded = load_preset(preset, changed | {"precisions": chosen})
     _carry_out(loaded, title, json_file, home)
 
 
@@ -196,13 +201,17 @@ def _wait_for_end(store: RunStore, run_ids: Sequence[str]) -> bool:
     return True
 
 
-def _overrides(settings: list[str] | None) -> dict[str, str]:
-    pairs = {}
+def _overrides(settings: list[str] | None, seeds: int | None) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     for text in settings or []:
         key, equals, value = text.partition("=")
         if not equals:
             raise SettingsError(f"'--set {text}' has no value; write --set {text}=VALUE.")
         pairs[key.strip()] = value
+    if seeds is not None and pairs.setdefault("seeds", str(seeds)) != str(seeds):
+        raise SettingsError(
+            f"--seeds {seeds} and --set seeds={pairs['seeds']} disagree; give one of them."
+        )
     return pairs
 
 
@@ -226,7 +235,14 @@ def _existing(home: Path) -> RunStore:
 
 
 def _record(store: RunStore, run: Run) -> RunRecord:
-    return RunRecord.of(run, store.steps(run.id), store.evals(run.id))
+    return RunRecord.of(
+        run,
+        store.steps(run.id),
+        store.evals(run.id),
+        eval_rows=store.eval_rows(run.id),
+        cross=store.cross_evals(run.id),
+        layer_errors=store.layer_errors(run.id),
+    )
 
 
 def _group_json(store: RunStore, group: Group) -> dict[str, Any]:
@@ -254,6 +270,8 @@ def _brief(group: Group) -> dict[str, Any]:
 def _print_group(result: dict[str, Any], group: Group) -> None:
     _say(f"{group.title}\n{group.id}")
     console.print(group_table(result))
+    if other_bases := cross_table(result):
+        console.print(other_bases)
     _say(result["verdict"]["text"])
 
 

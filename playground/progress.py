@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Sequence
+from statistics import fmean, median, stdev
 from typing import Protocol
 
 from rich.box import SIMPLE
@@ -22,7 +22,13 @@ from playground.store import Group, Run, RunStore
 
 _LOOK_S = 0.2
 _RECENT = 10  # steps behind the time left
-_COLOURS = {"finished": "green", "failed": "red", "diverged": "red", "interrupted": "yellow"}
+_COLOURS = {
+    "finished": "green",
+    "failed": "red",
+    "diverged": "red",
+    "interrupted": "yellow",
+    "paused": "yellow",
+}
 
 
 class View(Protocol):
@@ -75,6 +81,20 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:,.{digits}f}" if math.isfinite(value) else str(value)
 
 
+def mean_and_spread(values: Sequence[float]) -> str:
+    """``0.0100 ± 0.0012``, the standard deviation of the sample; without it for a single value."""
+    if not values:
+        return number(None)
+    spread = f" ± {number(stdev(values))}" if len(values) > 1 else ""
+    return number(fmean(values)) + spread
+
+
+def by_precision(group: Group) -> dict[str, list[Run]]:
+    """The runs of each precision, one a seed, in the order of the group."""
+    names = dict.fromkeys(run.precision for run in group.runs)
+    return {name: [run for run in group.runs if run.precision == name] for name in names}
+
+
 def clock(seconds: float) -> str:
     """Minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
@@ -101,19 +121,45 @@ class _LiveView:
             table.add_column(heading, no_wrap=True)
         for heading in ("step", "loss", "held-out loss", "tokens/s", "left"):
             table.add_column(heading, justify="right")
-        for run in group.runs:
-            self._say_messages(run)
-            table.add_row(*self._row(run))
+        seeds = _several_seeds(group)
+        for runs in by_precision(group).values():
+            if seeds:
+                table.add_row(*self._summary(runs))
+            for run in runs:
+                self._say_messages(run, seeds)
+                # With repetitions, what waits or went well is in the summary of its precision.
+                if not seeds or run.status not in ("queued", "finished"):
+                    table.add_row(
+                        *self._row(run, f"  seed {run.config.training.seed}" if seeds else None)
+                    )
         self._live.update(table, refresh=True)
 
-    def _row(self, run: Run) -> list[str | Text | ProgressBar]:
+    def _summary(self, runs: list[Run]) -> list[str | Text | ProgressBar]:
+        """One precision of several seeds: how many are done, and what they came to."""
+        finished = [run for run in runs if run.status == "finished"]
+        finals = [e.loss for run in finished for e in self._store.evals(run.id)[-1:]]
+        bar = (
+            [ProgressBar(total=len(runs), completed=len(finished), width=24)] if self._wide else []
+        )
+        return [
+            _label(runs[0]),
+            Text(f"{len(finished)} of {len(runs)} done"),
+            *bar,
+            "",
+            "",
+            mean_and_spread(finals),
+            "",
+            "",
+        ]
+
+    def _row(self, run: Run, name: str | None = None) -> list[str | Text | ProgressBar]:
         step, steps = self._store.last_step(run.id), run.config.training.max_steps
         done = step.step if step else 0
         left = _seconds_left(self._store, run, done)
         evals = self._store.evals(run.id)
         bar = [ProgressBar(total=steps, completed=done, width=24)] if self._wide else []
         return [
-            _label(run),
+            name or _label(run),
             Text(_state(run), style=_COLOURS.get(run.status, "")),
             *bar,
             f"{done}/{steps}",
@@ -123,11 +169,11 @@ class _LiveView:
             "–" if left is None else clock(left),
         ]
 
-    def _say_messages(self, run: Run) -> None:
+    def _say_messages(self, run: Run, seeds: bool) -> None:
         for position, message in enumerate(self._store.messages(run.id)):
             if (run.id, position) not in self._said:
                 self._said.add((run.id, position))
-                self._live.console.print(f"{_label(run)}: {escape(message.text)}")
+                self._live.console.print(f"{_name(run, seeds)}: {escape(message.text)}")
 
 
 class _PlainView:
@@ -137,6 +183,7 @@ class _PlainView:
         self._store = store
         self._console = console
         self._said: set[tuple[object, ...]] = set()
+        self._seeds = False
 
     def __enter__(self) -> View:
         return self
@@ -145,6 +192,7 @@ class _PlainView:
         return None
 
     def show(self, group: Group) -> None:
+        self._seeds = _several_seeds(group)
         for run in group.runs:
             if run.status != "queued" and run.stage:
                 self._once(run, "stage", run.stage.name, text=run.stage.name)
@@ -173,7 +221,7 @@ class _PlainView:
     def _once(self, run: Run, *what: object, text: str) -> None:
         if (run.id, *what) not in self._said:
             self._said.add((run.id, *what))
-            line = f"{_label(run)}: {text}"
+            line = f"{_name(run, self._seeds)}: {text}"
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -181,11 +229,19 @@ def _label(run: Run) -> str:
     return PRECISIONS[run.precision].label
 
 
+def _several_seeds(group: Group) -> bool:
+    return len({run.config.training.seed for run in group.runs}) > 1
+
+
+def _name(run: Run, with_seed: bool) -> str:
+    return f"{_label(run)}, seed {run.config.training.seed}" if with_seed else _label(run)
+
+
 def _state(run: Run) -> str:
     if run.over or run.status == "queued":
         return run.status
     if run.stop_requested:
-        return "stopping"
+        return "pausing" if run.stop_kind == "pause" else "stopping"
     if run.stage is None:
         return "starting"
     share = "" if run.stage.progress is None else f" {run.stage.progress:.0%}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from playground.config import PRECISIONS, private
-from playground.progress import number
+from playground.progress import by_precision, mean_and_spread, number
 from playground.store import Group, Run, RunStore
 
 _LONGEST_ID = 24
@@ -28,13 +29,20 @@ def groups_table(store: RunStore, groups: Sequence[Group]) -> Table:
     table.add_column(overflow="fold")
     for group in groups:
         made = time.strftime("%Y-%m-%d %H:%M", time.localtime(group.created_at))
-        runs = ", ".join(
-            f"{PRECISIONS[run.precision].label} {run.status} {steps_done(store, run)}"
-            for run in group.runs
-        )
         table.add_row(group.id, escape(group.title))
-        table.add_row(made, runs)
+        table.add_row(made, ", ".join(_how_far(store, group)))
     return table
+
+
+def _how_far(store: RunStore, group: Group) -> Iterator[str]:
+    """``FP16 finished 60/60``; with several seeds, how many runs of each precision are where."""
+    for precision, runs in by_precision(group).items():
+        label = PRECISIONS[precision].label
+        if len(runs) == 1:
+            yield f"{label} {runs[0].status} {steps_done(store, runs[0])}"
+        else:
+            states = Counter(run.status for run in runs)
+            yield f"{label} {' and '.join(f'{count} {state}' for state, count in states.items())}"
 
 
 def steps_done(store: RunStore, run: Run) -> str:
@@ -44,23 +52,93 @@ def steps_done(store: RunStore, run: Run) -> str:
 
 
 def group_table(result: Mapping[str, Any]) -> Table:
-    """A row for each run of a comparison, from its JSON."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, collapse_padding=True, pad_edge=False)
-    for heading in ("precision", "how", "status"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("steps", "loss", "held-out loss", "weights"):
-        table.add_column(heading, justify="right")
-    for run in result["runs"]:
+    """A row for each run of a comparison, from its JSON; with several seeds, one each above it."""
+    runs = result["runs"]
+    if len({run["seed"] for run in runs}) > 1:
+        return _seeds_table(result)
+    table = _table(("precision", "how", "status"), ("steps", "loss", "held-out loss", "weights"))
+    for run in runs:
         table.add_row(
             PRECISIONS[run["requested"]].label,
             run["how"] or "–",
             run["status"],
             str(run["steps"]),
             number(run["train_loss_last"]),
-            f"{number(run['eval_loss_before'])} → {number(run['eval_loss_after'])}",
+            _losses(run),
             _with_unit(run["memory"]["weights_mib"], "MiB", 2) or "–",
         )
     return table
+
+
+def _seeds_table(result: Mapping[str, Any]) -> Table:
+    """The mean of each precision with its spread and its noise, and below it each of its runs."""
+    against = {c["candidate"]: c for c in result["verdict"]["comparisons"]}
+    table = _table(("precision", "how", "status"), ("held-out loss", "difference"))
+    table.caption = "mean ± standard deviation over the seeds; difference ± noise at 95%, nats"
+    table.caption_justify = "left"
+    for precision in dict.fromkeys(run["requested"] for run in result["runs"]):
+        runs = [run for run in result["runs"] if run["requested"] == precision]
+        done = [run["eval_loss_after"] for run in runs if run["status"] == "finished"]
+        losses = [loss for loss in done if loss is not None]
+        found = against.get(precision)
+        table.add_row(
+            PRECISIONS[precision].label,
+            next((run["how"] for run in runs if run["how"]), None) or "–",
+            f"{len(done)} of {len(runs)} done",
+            mean_and_spread(losses),
+            _difference(found) if found else "–",
+            style="bold",
+        )
+        for run in runs:
+            table.add_row(f"  seed {run['seed']}", "", run["status"], _losses(run), "")
+    return table
+
+
+def cross_table(result: Mapping[str, Any]) -> Table | None:
+    """Each adapter on each base, then merged, in held-out loss; None where nothing was judged."""
+    crossed = [run for run in result["runs"] if run["cross"]]
+    keys = sorted({(c["merged"], c["base"]) for run in crossed for c in run["cross"]})
+    if not keys:
+        return None
+    seeds = len({run["seed"] for run in result["runs"]}) > 1
+    heads = [
+        f"merged into {_label(base)}" if merged else f"on {_label(base)}" for merged, base in keys
+    ]
+    table = _table(("adapter of",), ("on its own", *heads))
+    for run in crossed:
+        losses = {(c["merged"], c["base"]): c["loss"] for c in run["cross"]}
+        table.add_row(
+            _label(run["requested"]) + (f" seed {run['seed']}" if seeds else ""),
+            number(run["eval_loss_after"]),
+            *(number(losses.get(key)) for key in keys),
+        )
+    return table
+
+
+def _table(words: Sequence[str], figures: Sequence[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, collapse_padding=True, pad_edge=False)
+    for heading in words:
+        table.add_column(heading, no_wrap=True)
+    for heading in figures:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _label(precision: str) -> str:
+    return PRECISIONS[precision].label
+
+
+def _losses(run: Mapping[str, Any]) -> str:
+    return f"{number(run['eval_loss_before'])} → {number(run['eval_loss_after'])}"
+
+
+def _difference(found: Mapping[str, Any]) -> str:
+    """``+0.0021 ± 0.0034``."""
+    delta, noise = found["loss_delta"], found["loss_delta_noise"]
+    if delta is None:
+        return "–"
+    sign = "+" if delta >= 0 else "−"
+    return f"{sign}{abs(delta):.4f}" + (f" ± {noise:.4f}" if noise is not None else "")
 
 
 def run_table(run: Run, result: Mapping[str, Any]) -> Table:
@@ -71,6 +149,8 @@ def run_table(run: Run, result: Mapping[str, Any]) -> Table:
     for name, text in (
         *_what(run, result),
         *_learned(run, result),
+        *_other_bases(result),
+        *_target(result),
         *_cost(result),
         *_proof(result),
     ):
@@ -90,8 +170,13 @@ def _what(run: Run, result: Mapping[str, Any]) -> Lines:
     yield "model", run.config.model
     yield "dataset", run.config.dataset
     yield "precision", PRECISIONS[asked].label + other
+    yield "seed", str(result["seed"])
     yield "how it ran", ": ".join(filter(None, (result["how"], result["how_reason"])))
-    yield "status", ": ".join(filter(None, (result["status"], result["error"])))
+    kind = f" ({result['cause']})" if result["cause"] else ""
+    yield "status", ": ".join(filter(None, (result["status"] + kind, result["error"])))
+    if result["healed_at_step"] is not None:
+        to = _label(result["healed_to"]) if result["healed_to"] else "a higher precision"
+        yield "healed", f"from step {result['healed_at_step']:,} on in {to}"
 
 
 def _learned(run: Run, result: Mapping[str, Any]) -> Lines:
@@ -110,6 +195,29 @@ def _learned(run: Run, result: Mapping[str, Any]) -> Lines:
     yield "updates skipped", f"{result['skipped_updates']:,} by the loss scaler"
 
 
+def _other_bases(result: Mapping[str, Any]) -> Lines:
+    for cross in result["cross"]:
+        base = _label(cross["base"])
+        name = f"merged, {base}" if cross["merged"] else f"on {base}"
+        yield name, f"{number(cross['loss'])} nats a token held out"
+
+
+def _target(result: Mapping[str, Any]) -> Lines:
+    target, found = result["target_loss"], result["time_to_target"]
+    if target is None:
+        return
+    if found is None:
+        yield "to the target", f"held-out loss {target:g} not reached"
+        return
+    how = f", {result['how']}" if result["how"] else ""
+    energy = _with_unit(found["joules"], "J", 0)
+    yield (
+        "to the target",
+        f"held-out loss {target:g} at step {found['steps']:,}, after {found['tokens']:,} tokens "
+        f"and {found['seconds']:,.1f} s{f', {energy}' if energy else ''}{how}",
+    )
+
+
 def _cost(result: Mapping[str, Any]) -> Lines:
     """Speed and memory; a figure without how it ran would read as a claim about the precision."""
     how = f", {result['how']}" if result["how"] else ""
@@ -120,6 +228,10 @@ def _cost(result: Mapping[str, Any]) -> Lines:
     ):
         figure = _with_unit(value, unit, digits)
         yield name, figure and f"{figure} (median{left_out}){how}"
+    if result["joules_per_token"] is not None:
+        total = _with_unit(result["energy_j"], "J", 0)
+        beside = f", {total} in all steps" if total else ""
+        yield "energy", f"{result['joules_per_token']:.3g} J/token{beside}{how}"
     memory = result["memory"]
     source = f", {memory['source']}" if memory["source"] else ""
     for name, key in (

@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from playground import __main__ as terminal
+from playground.events import Eval, Status
 from playground.launcher import Launcher
 from playground.progress import clock, number, view, waiting_for
 from playground.store import RunStore
@@ -112,6 +113,23 @@ class TestCompare:
         assert say("run", "quick", "--precision", "nvfp4", *settings)[0] == 0
         assert [r["requested"] for r in json.loads(file.read_text())["runs"]] == ["nvfp4"]
 
+    @pytest.mark.parametrize("asked", [("--seeds", "2"), ("--set", "seeds=2")])
+    def test_seeds_repeat_each_precision(self, say: Say, tmp_path: Path, asked: tuple) -> None:
+        file = tmp_path / "out.json"
+        code, out, _ = say(
+            "compare", "quick", "--set", "dataset=steady", "--set", "max_steps=1", *asked,
+            "--json", file,
+        )  # fmt: skip
+        result = json.loads(file.read_text())
+        assert code == 0
+        assert [(r["requested"], r["seed"]) for r in result["runs"]] == [
+            ("fp16", 42), ("nvfp4", 42), ("fp16", 43), ("nvfp4", 43)
+        ]  # fmt: skip
+        assert "FP16, seed 42: finished" in out and "NVFP4, seed 43: finished" in out
+        assert result["verdict"]["loss_delta_noise"] == 0  # the script says the same each time
+        assert result["fair"]["only_difference"] == ["precision"]
+        assert result["verdict"]["headline"].startswith("NVFP4 is within noise of FP16")
+
     def test_waits_in_the_queue_while_another_run_is_live(
         self, say: Say, store: RunStore, launch: Callable[..., Launcher]
     ) -> None:
@@ -173,6 +191,11 @@ class TestBadInput:
             (["compare", "quick", "--set", "max_steps"], "has no value; write"),
             (["compare", "quick", "--set", "lr=1"], "Setting 'lr' is unknown"),
             (["compare", "quick", "--set", "precisions=fp16,fp61"], "Precision 'fp61' is unknown"),
+            (["compare", "quick", "--seeds", "0"], "'seeds' is '0'; give how often"),
+            (
+                ["compare", "quick", "--seeds", "3", "--set", "seeds=2"],
+                "seeds=2 disagree; give one",
+            ),
             (["compare", "quick", "--set", "model=tinny"], "tinny"),
             (["compare", "quick", "--json", "/nowhere/x.json"], "'/nowhere/x.json' cannot be"),
             (["compare", "quick", "--json", "/dev/null/x.json"], "(Not a directory); choose"),
@@ -335,6 +358,26 @@ class TestLiveView:
             assert part in fp16
         assert any("NVFP4" in line and "queued" in line and "0/40" in line
                    for line in text.splitlines())  # fmt: skip
+
+    def test_with_seeds_a_row_for_each_precision_and_one_for_what_runs(
+        self, store: RunStore
+    ) -> None:
+        one = fakes.preset("steady", 40)
+        configs = [c.with_seed(s) for s in (42, 43) for c in one.configs]
+        group = store.create_group("quick", "t", configs, "1:1.0")
+        for run, loss in ((group.runs[0], 0.6), (group.runs[2], 0.8)):
+            store.append(run.id, Eval(step=40, when="after", loss=loss, tokens=9))
+            store.append(run.id, Status(status="finished"))
+        running = store.claim_next("1:1.0")
+        store.append(running.id, fakes.step(10))
+        console = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
+        with view(store, console) as drawn:
+            drawn.show(store.get_group(group.id))
+        lines = [" ".join(line.split()) for line in console.export_text().splitlines()]
+        assert "FP16 2 of 2 done 0.7000 ± 0.1414" in lines
+        assert "NVFP4 0 of 2 done –" in lines
+        assert any(line.startswith("seed 42 starting 10/40") for line in lines)
+        assert not any("seed 43" in line for line in lines)  # it waits, or went well
 
     def test_figures(self) -> None:
         assert (number(None), number(1234.5, 1), number(float("nan"))) == ("–", "1,234.5", "nan")

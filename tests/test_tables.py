@@ -12,7 +12,7 @@ from playground.compare import RunRecord, run_json
 from playground.config import PRECISIONS
 from playground.events import Facts, Message, Status
 from playground.store import Run, RunStore
-from playground.tables import group_table, groups_table, run_table
+from playground.tables import cross_table, group_table, groups_table, run_table
 from tests import fakes
 
 WIDTH = 80
@@ -69,9 +69,14 @@ class TestGroups:
         assert all(f"{info.label} queued 0/5" in text for info in PRECISIONS.values())
 
 
-def test_the_widest_group_fits() -> None:
-    run = {
-        "requested": max(PRECISIONS, key=lambda name: len(PRECISIONS[name].label)),
+WIDEST = max(PRECISIONS, key=lambda name: len(PRECISIONS[name].label))
+
+
+def widest_run(seed: int = 42, **changes: object) -> dict:
+    """What takes the most room in each cell of a group's table."""
+    return {
+        "requested": WIDEST,
+        "seed": seed,
         "how": "weight-only",
         "status": "interrupted",
         "steps": 100_000,
@@ -79,11 +84,69 @@ def test_the_widest_group_fits() -> None:
         "eval_loss_before": 11.12345,
         "eval_loss_after": None,
         "memory": {"weights_mib": 512.25},
-    }
-    row = next(line for line in drawn(group_table({"runs": [run]})) if "weight-only" in line)
-    for part in (PRECISIONS[run["requested"]].label, "interrupted", "100000", "10.1235",
+        "cross": [],
+    } | changes
+
+
+def test_the_widest_group_fits() -> None:
+    result = {"runs": [widest_run()]}
+    row = next(line for line in drawn(group_table(result)) if "weight-only" in line)
+    for part in (PRECISIONS[WIDEST].label, "interrupted", "100000", "10.1235",
                  "11.1235 → –", "512.25 MiB"):  # fmt: skip
         assert part in row
+
+
+class TestSeveralSeeds:
+    def _result(self) -> dict:
+        runs = [
+            widest_run(seed, requested=name, status="finished", eval_loss_after=loss)
+            for seed, shift in ((42, 0.0), (43, 0.02))
+            for name, loss in (("fp16", 10.5 + shift), (WIDEST, 10.6 + shift))
+        ]
+        found = {"candidate": WIDEST, "loss_delta": -0.1, "loss_delta_noise": 10.25}
+        return {"runs": runs, "verdict": {"comparisons": [found]}}
+
+    def test_a_precision_has_its_mean_and_noise_above_its_runs(self) -> None:
+        lines = drawn(group_table(self._result()))
+        at = next(i for i, line in enumerate(lines) if line.startswith(PRECISIONS[WIDEST].label))
+        for part in ("weight-only", "2 of 2 done", "10.6100 ± 0.0141", "−0.1000 ± 10.2500"):
+            assert part in lines[at]
+        assert lines[at + 1].split() == [
+            "seed", "42", "finished", "11.1235", "→", "10.6000"
+        ]  # fmt: skip
+        assert "seed 43" in lines[at + 2]
+        yardstick = next(line for line in lines if line.startswith("FP16"))
+        assert "10.5100 ± 0.0141" in yardstick and "± 10" not in yardstick
+
+    def test_what_did_not_finish_is_not_in_the_mean(self) -> None:
+        result = self._result()
+        result["runs"][3] |= {"status": "interrupted", "eval_loss_after": None}
+        lines = drawn(group_table(result))
+        row = next(line for line in lines if line.startswith(PRECISIONS[WIDEST].label))
+        assert "1 of 2 done" in row and "10.6000" in row and "±" not in row.split("10.6000")[0]
+        assert any("interrupted" in line and "11.1235 → –" in line for line in lines)
+
+    def test_a_list_counts_the_runs_of_each_precision(self, store: RunStore) -> None:
+        configs = [c.with_seed(s) for s in (1, 2) for c in fakes.preset("steady", 9).configs]
+        group = store.create_group("quick", "t", configs, "1:1.0")
+        store.append(group.run_ids[0], Status(status="paused"))
+        [_, line] = drawn(groups_table(store, [store.get_group(group.id)]))
+        assert line.endswith("FP16 1 paused and 1 queued, NVFP4 2 queued")
+
+
+class TestOtherBases:
+    def test_a_row_for_each_adapter_and_a_column_for_each_base(self) -> None:
+        crossed = [
+            {"base": "fp16", "merged": False, "loss": 0.53},
+            {"base": "nvfp4", "merged": True, "loss": None},
+        ]
+        runs = [widest_run(), widest_run(requested="nvfp4", eval_loss_after=0.5, cross=crossed)]
+        head, _, row = drawn(cross_table({"runs": runs}))
+        assert "on FP16" in head and "merged into NVFP4" in head
+        assert row.split() == ["NVFP4", "0.5000", "0.5300", "–"]
+
+    def test_there_is_none_where_none_was_judged(self) -> None:
+        assert cross_table({"runs": [widest_run()]}) is None
 
 
 class TestRun:
@@ -114,6 +177,32 @@ class TestRun:
         assert not {"speed", "weights", "loss", "held-out loss", "how it ran", "tokens"} & set(
             shown
         )
+
+    def test_target_energy_healing_and_other_bases_have_their_lines(self, store: RunStore) -> None:
+        run = finished(store)
+        shown = result(store, run) | {
+            "cause": "killed",
+            "healed_at_step": 46,
+            "healed_to": "bf16",
+            "target_loss": 0.7,
+            "time_to_target": {"steps": 30, "tokens": 14_400, "seconds": 61.25, "joules": 900.4},
+            "energy_j": 1800.0,
+            "joules_per_token": 0.0625,
+            "cross": [
+                {"base": "fp16", "merged": False, "loss": 0.5},
+                {"base": "nvfp4", "merged": True, "loss": 0.9},
+            ],
+        }
+        found = fields(drawn(run_table(run, shown)))
+        assert found["status"] == "finished (killed)" and found["seed"] == "42"
+        assert found["healed"] == "from step 46 on in BF16"
+        assert found["to the target"].startswith("held-out loss 0.7 at step 30, after 14,400 tok")
+        assert found["energy"] == "0.0625 J/token, 1,800 J in all steps, emulated"
+        assert found["on FP16"] == "0.5000 nats a token held out"
+        assert found["merged, NVFP4"] == "0.9000 nats a token held out"
+        missed = shown | {"time_to_target": None}
+        found = fields(drawn(run_table(run, missed)))
+        assert found["to the target"] == "held-out loss 0.7 not reached"
 
     def test_another_precision_than_was_asked_for_is_said(self, store: RunStore) -> None:
         run = finished(store)
