@@ -31,10 +31,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .dispatch import LinearRecipe, choose_backend
+from .dispatch import FP4Recipe, choose_backend
 from .format import SCALE_BLOCK, NVFP4Tensor, check_input, swizzle_scales
 from .mxfp4 import MX_BLOCK, MXFP4Tensor, PackedTensor, fake_quantize_mxfp4, packed
-from .reference import fake_quantize_nvfp4
+from .reference import Rounding, fake_quantize_nvfp4
 from .rounding import round_to
 from .scales import ScaleRule
 
@@ -48,9 +48,10 @@ def linear_fp4(
     weight: PackedTensor,
     bias: Tensor | None = None,
     *,
-    recipe: LinearRecipe = "nvfp4",
+    recipe: FP4Recipe = "nvfp4",
     operand: list[Tensor] | None = None,
     tiled_scales: Tensor | None = None,
+    rounding: Rounding = "stochastic",
     seed: Tensor | None = None,
     compute: Compute = "bf16",
     backend: str | None = None,
@@ -65,16 +66,17 @@ def linear_fp4(
             read the same x; None quantises x here.
         tiled_scales: ``swizzle_scales(weight.block_scales)``, made once, for FP4 tensor cores;
             None makes them here.
-        seed: (1,) int64, for the stochastic rounding of dY in ``nvfp4-2d``: change it every step.
+        rounding: of dY in ``nvfp4-2d``; the other recipes do not round it to 4 bits.
+        seed: (1,) int64, for the stochastic rounding of dY: change it every step.
         compute: the 16-bit type of results and of 16-bit operands.
         backend: None takes what ``choose_backend`` says.
     Returns:
         (..., N) in x's dtype.
     Raises:
         ValueError: an operand does not fit, an unknown recipe or a weight not in its format,
-            or ``nvfp4-2d`` without a seed.
+            or ``nvfp4-2d`` without the seed that its rounding needs.
     """
-    _check(x, weight, recipe, seed)
+    _check(x, weight, recipe, rounding, seed)
     backend = backend or choose_backend(x.device, recipe).name
     if operand is None:
         weight_only = recipe == "nvfp4-weight-only"
@@ -82,6 +84,7 @@ def linear_fp4(
     if tiled_scales is None and backend in _FP4:
         tiled_scales = swizzle_scales(weight.block_scales)
     dgrad = "fp4" if recipe == "nvfp4-2d" else "decoded"
+    seed = seed if rounding == "stochastic" else None
     parts = (weight.codes, weight.block_scales, weight.tensor_scale, tiled_scales)
     return _linear(x, operand, *parts, bias, seed, dgrad, compute, backend)
 
@@ -89,7 +92,7 @@ def linear_fp4(
 def quantize_activation(
     x: Tensor,
     *,
-    recipe: LinearRecipe = "nvfp4",
+    recipe: FP4Recipe = "nvfp4",
     scale_rule: ScaleRule = "amax",
     backend: str | None = None,
 ) -> list[Tensor]:
@@ -108,9 +111,11 @@ def quantize_activation(
     return [_fake_quantize(x.detach(), group, scale_rule, None)]
 
 
-def _check(x: Tensor, weight: PackedTensor, recipe: str, seed: Tensor | None) -> None:
-    if recipe not in get_args(LinearRecipe):
-        raise ValueError(f"recipe is {recipe!r}; choose from {', '.join(get_args(LinearRecipe))}")
+def _check(
+    x: Tensor, weight: PackedTensor, recipe: str, rounding: str, seed: Tensor | None
+) -> None:
+    if recipe not in get_args(FP4Recipe):
+        raise ValueError(f"recipe is {recipe!r}; choose from {', '.join(get_args(FP4Recipe))}")
     wanted = MXFP4Tensor if recipe == "mxfp4" else NVFP4Tensor
     if not isinstance(weight, wanted):
         raise ValueError(
@@ -130,7 +135,7 @@ def _check(x: Tensor, weight: PackedTensor, recipe: str, seed: Tensor | None) ->
             f"N is {n}, but nvfp4-2d sums dgrad over N in blocks of {SCALE_BLOCK}; use the recipe "
             "nvfp4 for this layer"
         )
-    if seed is None:
+    if seed is None and rounding == "stochastic":
         raise ValueError("seed is None; nvfp4-2d rounds dY stochastically: pass a (1,) int64 seed")
 
 

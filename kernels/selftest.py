@@ -14,6 +14,7 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
@@ -22,9 +23,12 @@ import torch
 
 from .dispatch import LinearRecipe, Verdict, candidates, choose_backend, remember
 from .format import swizzle_scales
-from .linear import linear_fp4
+from .fp8 import linear_fp8, quantize_fp8
+from .linear import linear_fp4, quantize_activation
 from .mxfp4 import quantize_mxfp4
+from .nf4 import linear_nf4, quantize_nf4
 from .ops import quantize_nvfp4
+from .scales import ScaleRule
 
 Shape = tuple[int, int, int]
 
@@ -43,6 +47,7 @@ def self_test(
     recipe: LinearRecipe,
     shapes: tuple[Shape, ...] = DEFAULT_SHAPES,
     *,
+    scale_rule: ScaleRule = "amax",
     backends: list[str] | None = None,
     dtype: torch.dtype = torch.bfloat16,
 ) -> list[Verdict]:
@@ -50,10 +55,12 @@ def self_test(
 
     Args:
         shapes: (M, N, K) of the products that the model will do.
+        scale_rule: by which NVFP4 will choose an activation's scales.
         backends: None tries what ``candidates`` names.
     """
     named = candidates(device, recipe)[0] if backends is None else backends
-    found = [_try(name, torch.device(device), recipe, shapes, dtype) for name in named]
+    device = torch.device(device)
+    found = [_try(name, device, recipe, shapes, scale_rule, dtype) for name in named]
     for verdict in found:
         remember(device, verdict)
     return found
@@ -64,12 +71,13 @@ def _try(
     device: torch.device,
     recipe: LinearRecipe,
     shapes: tuple[Shape, ...],
+    scale_rule: ScaleRule,
     dtype: torch.dtype,
 ) -> Verdict:
     worst, milliseconds = 0.0, 0.0
     try:
         for shape in shapes:
-            error, spent = _one_shape(backend, device, recipe, shape, dtype)
+            error, spent = _one_shape(backend, device, recipe, shape, scale_rule, dtype)
             worst, milliseconds = max(worst, error), milliseconds + spent
     # Whatever a backend dies of (compiler, driver, launch), it is switched off and says why.
     except Exception as error:
@@ -84,7 +92,12 @@ class _Failed(ValueError):
 
 
 def _one_shape(
-    backend: str, device: torch.device, recipe: LinearRecipe, shape: Shape, dtype: torch.dtype
+    backend: str,
+    device: torch.device,
+    recipe: LinearRecipe,
+    shape: Shape,
+    scale_rule: ScaleRule,
+    dtype: torch.dtype,
 ) -> tuple[float, float]:
     """The larger relative error of forward and backward, and their milliseconds together."""
     m, n, k = shape
@@ -94,30 +107,46 @@ def _one_shape(
         for size in ((m, k), (n, k), (m, n))
     )
     x.requires_grad_()
-    if recipe == "mxfp4":
-        q = quantize_mxfp4(w, backend="reference")
-    else:
-        q = quantize_nvfp4(w, scaling="2d" if recipe == "nvfp4-2d" else "1d", backend="reference")
-    seed = torch.ones(1, dtype=torch.int64, device=device)
-    compute = "fp16" if dtype == torch.float16 else "bf16"
-    tiled = swizzle_scales(q.block_scales)
+    linear = _frozen_linear(recipe, w, scale_rule)
 
     def run(name: str) -> tuple[torch.Tensor, torch.Tensor]:
-        y = linear_fp4(
-            x,
-            q,
-            recipe=recipe,
-            tiled_scales=tiled,
-            seed=seed,
-            compute=compute,
-            backend=name,
-        )
+        y = linear(x, name)
         return y.detach(), torch.autograd.grad(y, x, dy)[0]
 
     worst = 0.0
     for what, got, want in zip(("result", "gradient"), run(backend), run("reference"), strict=True):
         worst = max(worst, _error(what, got, want, shape))
     return worst, _time(lambda: run(backend), device)
+
+
+def _frozen_linear(
+    recipe: LinearRecipe, w: torch.Tensor, scale_rule: ScaleRule
+) -> Callable[[torch.Tensor, str], torch.Tensor]:
+    """(x, backend) -> x @ w.T, w packed once as the recipe says."""
+    if recipe == "fp8":
+        in_8_bits = quantize_fp8(w)
+        return lambda x, backend: linear_fp8(x, in_8_bits, backend=backend)
+    if recipe == "nf4":
+        from_a_table = quantize_nf4(w)
+        return lambda x, backend: linear_nf4(x, from_a_table, backend=backend)
+    if recipe == "mxfp4":
+        q = quantize_mxfp4(w, backend="reference")
+    else:
+        q = quantize_nvfp4(w, scaling="2d" if recipe == "nvfp4-2d" else "1d", backend="reference")
+    options = {
+        "recipe": recipe,
+        "tiled_scales": swizzle_scales(q.block_scales),
+        "seed": torch.ones(1, dtype=torch.int64, device=w.device),
+        "compute": "fp16" if w.dtype == torch.float16 else "bf16",
+    }
+
+    def linear(x: torch.Tensor, backend: str) -> torch.Tensor:
+        rounded = {"scale_rule": scale_rule, "backend": backend, "recipe": recipe}
+        weight_only = recipe == "nvfp4-weight-only"
+        operand = [] if weight_only else quantize_activation(x, **rounded)
+        return linear_fp4(x, q, operand=operand, backend=backend, **options)
+
+    return linear
 
 
 def _error(what: str, got: torch.Tensor, want: torch.Tensor, shape: Shape) -> float:
@@ -177,14 +206,16 @@ def verified(
     shapes: tuple[Shape, ...] = DEFAULT_SHAPES,
     *,
     cache: Path,
+    scale_rule: ScaleRule = "amax",
     backends: list[str] | None = None,
     dtype: torch.dtype = torch.bfloat16,
 ) -> list[Verdict]:
-    """The verdicts kept for this device, recipe and shapes, or new ones, which are then kept."""
+    """The verdicts kept for this device, recipe, rule and shapes, or new ones, then kept."""
     kept = json.loads(cache.read_text()) if cache.exists() else {}
-    key = f"{fingerprint(device)}; {recipe}; {dtype}; {sorted(set(shapes))}"
+    key = f"{fingerprint(device)}; {recipe}; {scale_rule}; {dtype}; {sorted(set(shapes))}"
     if key not in kept:
-        found = self_test(device, recipe, shapes, backends=backends, dtype=dtype)
+        options = {"scale_rule": scale_rule, "backends": backends, "dtype": dtype}
+        found = self_test(device, recipe, shapes, **options)
         kept[key] = [asdict(verdict) for verdict in found]
         cache.parent.mkdir(parents=True, exist_ok=True)
         # Written beside and moved over, so that a reader never sees half a file.

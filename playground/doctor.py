@@ -1,4 +1,4 @@
-"""What this machine is, and which backend serves each 4-bit recipe on it, and why.
+"""What this machine is, and which backend serves each recipe below 16 bits on it, and why.
 
 The self-test needs torch, so it runs as a child: this process stays light, and whatever a driver or
 a kernel does to the child is a finding.
@@ -27,7 +27,7 @@ from playground.hardware import Device
 from playground.processes import ROOT, child_environment
 
 SELF_TEST = ("-P", "-m", "kernels.selftest")  # -P: never import from the cwd
-RECIPES = tuple(name for name in PRECISIONS if "fp4" in name)
+RECIPES = tuple(name for name, info in PRECISIONS.items() if info.storage_bits < 16)
 _LONGEST_S = 600.0  # compiling every kernel takes a minute or two; a hung driver takes for ever
 _TAIL_LINES = 20
 

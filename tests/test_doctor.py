@@ -84,7 +84,8 @@ def test_the_real_self_test_on_a_cpu(on, home: Path) -> None:
     assert tuple(row["recipe"] for row in found["backends"]) == RECIPES
     for row in found["backends"]:
         assert (row["backend"], row["how"], row["verdicts"]) == ("reference", "emulated", [])
-        assert "A CPU has no FP4 units" in row["reason"]
+        if "fp4" in row["recipe"]:
+            assert "A CPU has no FP4 units" in row["reason"]
     assert not home.exists()  # nothing was tried, so nothing is kept
 
 

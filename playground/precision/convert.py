@@ -9,6 +9,8 @@ from torch import nn
 
 from playground.config import SettingsError
 from playground.events import Coverage, Skipped
+from playground.precision.error import rounding_error
+from playground.precision.keep import KEPT, keep, kept_layers
 from playground.precision.operands import SharedOperand
 from playground.precision.recipe import Recipe
 
@@ -19,6 +21,7 @@ def convert(
     device: torch.device,
     *,
     check: Callable[[], None] = lambda: None,
+    measure: bool = False,
 ) -> Coverage:
     """Swaps the Linears of ``model`` in place for ``recipe``'s on ``device``; freezes the rest.
 
@@ -28,20 +31,25 @@ def convert(
 
     Args:
         check: called before each layer; raises to give up (someone asked to stop).
+        measure: keeps each weight's rounding error with its layer; later the exact one is gone.
     Returns:
-        Coverage: how many were converted, which were skipped and why, and the share of all Linear
-        weights, head included, that the precision took over.
+        Coverage: how many were converted, which were skipped and why (those that the recipe keeps
+        in 16 bits among them), and the share of all Linear weights, head included, that the
+        precision took over.
     Raises:
-        SettingsError: there is no Linear that this precision can take over, or a weight that is
-            not finite.
+        SettingsError: there is no Linear that this precision can take over, a weight that is not
+            finite, or a layer to keep that is not there.
     """
     model.requires_grad_(False)
-    operand = SharedOperand()
+    # What is kept in 16 bits rounds an activation otherwise than its neighbours do.
+    operand, operand_of_kept = SharedOperand(), SharedOperand()
     swapped: dict[int, nn.Linear] = {}
     skipped: list[Skipped] = []
     weights = {"all": 0, "converted": 0}
     _refuse_non_finite(model)
-    for name, linear in _linears(model):
+    linears = _linears(model)
+    kept = kept_layers(model, recipe, [name for name, _ in linears])
+    for name, linear in linears:
         check()
         if id(linear) not in swapped:
             size = linear.weight.numel()
@@ -50,15 +58,23 @@ def convert(
             if reason:
                 skipped.append(Skipped(name=name, reason=reason))
                 continue
-            weights["converted"] += size
-            swapped[id(linear)] = recipe.convert(linear, device, operand)
+            if name in kept:
+                skipped.append(Skipped(name=name, reason=KEPT))
+                swapped[id(linear)] = keep(linear, recipe, device, operand_of_kept)
+            else:
+                weights["converted"] += size
+                swapped[id(linear)] = recipe.convert(linear, device, operand)
+        if measure:
+            exact, frozen = linear.weight.detach(), swapped[id(linear)]
+            frozen.weight_error = rounding_error(exact, frozen.decoded_weight())
         _set(model, name, swapped[id(linear)])
-    if not swapped:
+    converted = sum(not layer.kept for layer in swapped.values())
+    if not converted:
         raise SettingsError(_nothing_converted(recipe, skipped))
     model.shared_operand = operand
     model.register_forward_pre_hook(_next_pass)
     return Coverage(
-        converted=len(swapped),
+        converted=converted,
         skipped=tuple(skipped),
         share_of_linear_weights=weights["converted"] / weights["all"],
     )
@@ -106,7 +122,5 @@ def _set(model: nn.Module, name: str, module: nn.Module) -> None:
 
 def _nothing_converted(recipe: Recipe, skipped: list[Skipped]) -> str:
     reasons = sorted({s.reason for s in skipped}) or ["it has no Linear at all"]
-    return (
-        f"No layer of this model can run in {recipe.name}: {'; '.join(reasons)}. "
-        "Pick another model."
-    )
+    remedy = "Keep fewer layers." if KEPT in reasons else "Pick another model."
+    return f"No layer of this model can run in {recipe.name}: {'; '.join(reasons)}. {remedy}"

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,19 +16,15 @@ from torch import Tensor, nn
 from kernels import choose_backend, linear_fp4, quantize_activation, round_to
 from kernels.format import swizzle_scales
 from kernels.mxfp4 import PackedTensor, packed
-from kernels.selftest import Shape, self_test, verified
-from playground.precision.linear import FrozenLinear
+from playground.precision.linear import PackedLinear
 from playground.precision.operands import SharedOperand
-from playground.precision.recipe import HowItRuns, Recipe
-
-if TYPE_CHECKING:
-    from playground.hardware import Device
+from playground.precision.quantized import Quantized
 
 _FP4_BACKENDS = ("native", "cublas")
 
 
-class FP4Linear(FrozenLinear):
-    """A Linear without a float weight: packed codes and their scales."""
+class FP4Linear(PackedLinear):
+    """A Linear whose weight is 4-bit codes and the scales of their blocks."""
 
     def __init__(
         self, linear: nn.Linear, device: torch.device, operand: SharedOperand, recipe: FP4
@@ -50,11 +45,6 @@ class FP4Linear(FrozenLinear):
     def quantized_weight(self) -> PackedTensor:
         return packed(self.codes, self.block_scales, self.tensor_scale)
 
-    @property
-    def qweight(self) -> Tensor:
-        """peft's name for a packed weight; it looks here for the device of the base layer."""
-        return self.codes
-
     def weight_tensors(self) -> list[Tensor]:
         parts = (self.codes, self.block_scales, self.tensor_scale, self.tiled_scales)
         return [part for part in parts if part is not None]
@@ -70,6 +60,7 @@ class FP4Linear(FrozenLinear):
             recipe=self.recipe.name,
             operand=self.operand.get(x, self._quantized) if self.recipe.rounds_activations else [],
             tiled_scales=self.tiled_scales,
+            rounding="nearest" if self.first_seed is None else "stochastic",
             seed=None if self.first_seed is None else self.operand.seed(self.first_seed),
             backend=self.backend,
         )
@@ -77,48 +68,36 @@ class FP4Linear(FrozenLinear):
     def rounded_activation(self, x: Tensor) -> Tensor:
         if not self.recipe.rounds_activations:
             return round_to(x, "bf16")
-        rule = self.recipe.activation_scale_rule
+        rule = self.recipe.activation_rule
         return quantize_activation(
             x, recipe=self.recipe.name, scale_rule=rule, backend="reference"
         )[0]
 
     def rounded_gradient(self, dy: Tensor) -> Tensor:
         dy = round_to(dy, "bf16")
-        if self.first_seed is None:
+        if not self.recipe.rounds_gradients:
             return dy
         # The operator that the emulated dgrad calls, so that no second account of it can differ.
-        seed = self.operand.seed(self.first_seed)
+        seed = None if self.first_seed is None else self.operand.seed(self.first_seed)
         return torch.ops.fp4_playground.fake_quantize(dy, self.recipe.block, "amax", seed)
 
     def _quantized(self, x: Tensor) -> list[Tensor]:
         return quantize_activation(
             x,
             recipe=self.recipe.name,
-            scale_rule=self.recipe.activation_scale_rule,
+            scale_rule=self.recipe.activation_rule,
             backend=self.backend,
         )
 
-    def _apply(self, fn, recurse=True):  # type: ignore[no-untyped-def]
-        before = [part.dtype for part in self.weight_tensors()]
-        super()._apply(fn, recurse)
-        if [part.dtype for part in self.weight_tensors()] != before:
-            raise TypeError(
-                "a packed 4-bit weight has no other dtype: move it with .to(device), "
-                "or read its values with decoded_weight()"
-            )
-        return self
-
 
 @dataclass(frozen=True)
-class FP4(Recipe):
+class FP4(Quantized):
     """What the 4-bit recipes share. A subclass says how a weight is packed.
 
     block: values along K that share a scale.
-    activation_scale_rule: how an activation's block scales are chosen, at every use.
     """
 
     block: ClassVar[int]
-    activation_scale_rule: str = "amax"
 
     @abstractmethod
     def quantize_weight(self, weight: Tensor) -> PackedTensor:
@@ -129,32 +108,19 @@ class FP4(Recipe):
         return True
 
     @property
-    def rounds_stochastically(self) -> bool:
-        """Whether dY is, which takes a seed for each layer and pass."""
+    def rounds_gradients(self) -> bool:
+        """Whether dY is rounded to 4 bits, so that dgrad is a 4-bit product too."""
         return False
 
-    def refuses(self, linear: nn.Linear) -> str | None:
-        if linear.in_features % self.block:
-            return f"its {linear.in_features} input features are not a multiple of {self.block}"
+    @property
+    def rounds_stochastically(self) -> bool:
+        """Whether dY is so rounded, which takes a seed for each layer and pass."""
+        return False
+
+    def refuses_shape(self, n: int, k: int) -> str | None:
+        if k % self.block:
+            return f"its {k} input features are not a multiple of {self.block}"
         return None
 
     def convert(self, linear: nn.Linear, device: torch.device, operand: SharedOperand) -> nn.Linear:
         return FP4Linear(linear, device, operand, self)
-
-    def self_test(
-        self, device: torch.device, shapes: tuple[Shape, ...], cache: Path | None
-    ) -> list[str]:
-        if device.type != "cuda":
-            return []
-        # Layers of other widths stay in the compute type.
-        shapes = tuple(shape for shape in shapes if shape[2] % self.block == 0)
-        if cache is None:
-            found = self_test(device, self.name, shapes)
-        else:
-            found = verified(device, self.name, shapes, cache=cache)
-        return [v.reason if v.passed else f"{v.backend} is off: {v.reason}" for v in found]
-
-    def how(self, device: Device) -> HowItRuns:
-        place = torch.device("cuda", device.index or 0) if device.kind == "cuda" else "cpu"
-        backend = choose_backend(place, self.name)
-        return HowItRuns(self.name, backend.how, backend.reason)

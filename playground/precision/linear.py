@@ -8,13 +8,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from playground.precision.error import RoundingError
+
 
 class FrozenLinear(nn.Linear):
     """y = x @ W.T + b with a frozen W. A precision says how W is stored and the products round.
 
     There is no wgrad, so the input is not saved for the backward pass: dgrad needs dY and W only,
     and W is decoded again when it is used, never kept decoded.
+
+    kept: it stays in 16 bits beside layers in a lower precision, so it is none of the converted.
     """
+
+    kept = False
+
+    weight_error: RoundingError | None = None
+    """Of the stored weight; measured when it was rounded, if that was asked for."""
 
     def __init__(self, linear: nn.Linear, device: torch.device) -> None:
         # nn.Linear's own constructor would allocate the float weight that this class does without.
@@ -53,6 +62,27 @@ class FrozenLinear(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         return _FrozenProduct.apply(x, self)
+
+
+class PackedLinear(FrozenLinear):
+    """A Linear without a float weight: ``codes`` and their scales, as buffers."""
+
+    codes: Tensor
+
+    @property
+    def qweight(self) -> Tensor:
+        """peft's name for a packed weight; it looks here for the device of the base layer."""
+        return self.codes
+
+    def _apply(self, fn, recurse=True):  # type: ignore[no-untyped-def]
+        before = [part.dtype for part in self.weight_tensors()]
+        super()._apply(fn, recurse)
+        if [part.dtype for part in self.weight_tensors()] != before:
+            raise TypeError(
+                "a packed weight has no other dtype: move it with .to(device), "
+                "or read its values with decoded_weight()"
+            )
+        return self
 
 
 class _FrozenProduct(torch.autograd.Function):

@@ -19,13 +19,14 @@ of that size mean nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from kernels import SCALE_BLOCK, NVFP4Tensor, quantize_nvfp4
+from playground.config import QuantizationSettings
 from playground.precision.fp4 import FP4
 
 
@@ -34,6 +35,7 @@ class NVFP4(FP4):
     """One of the three recipes; ``name`` says which.
 
     weight_scale_rule: ``search`` takes each block's best E4M3 scale; it costs only at load time.
+    gradient_rounding: of dY where it is rounded to 4 bits (``nvfp4-2d``).
     activation_scale_rule: ``amax`` is what TransformerEngine does. ``four_over_six`` errs a fifth
         less on Gaussian values, but on SmolLM2 it left the loss where it was (4.9725 against
         4.9723, from 4.678 in fp32) and made an emulated step an eighth slower.
@@ -41,6 +43,16 @@ class NVFP4(FP4):
 
     block: ClassVar[int] = SCALE_BLOCK
     weight_scale_rule: str = "search"
+    activation_scale_rule: str = "amax"
+    gradient_rounding: str = "stochastic"
+
+    def with_options(self, settings: QuantizationSettings) -> Self:
+        return replace(
+            super().with_options(settings),
+            weight_scale_rule=settings.weight_scale_rule,
+            activation_scale_rule=settings.activation_scale_rule,
+            gradient_rounding=settings.gradient_rounding,
+        )
 
     @property
     def scaling(self) -> str:
@@ -52,16 +64,24 @@ class NVFP4(FP4):
         return self.name != "nvfp4-weight-only"
 
     @property
-    def rounds_stochastically(self) -> bool:
+    def rounds_gradients(self) -> bool:
         return self.name == "nvfp4-2d"
+
+    @property
+    def rounds_stochastically(self) -> bool:
+        return self.rounds_gradients and self.gradient_rounding == "stochastic"
+
+    @property
+    def activation_rule(self) -> str:
+        return self.activation_scale_rule
 
     def quantize_weight(self, weight: Tensor) -> NVFP4Tensor:
         return quantize_nvfp4(weight, scaling=self.scaling, scale_rule=self.weight_scale_rule)
 
-    def refuses(self, linear: nn.Linear) -> str | None:
-        if self.scaling == "2d" and linear.out_features % SCALE_BLOCK:
-            return f"its {linear.out_features} output features are not a multiple of {SCALE_BLOCK}"
-        return super().refuses(linear)
+    def refuses_shape(self, n: int, k: int) -> str | None:
+        if self.scaling == "2d" and n % SCALE_BLOCK:
+            return f"its {n} output features are not a multiple of {SCALE_BLOCK}"
+        return super().refuses_shape(n, k)
 
 
 RECIPE = NVFP4("nvfp4", torch.bfloat16)

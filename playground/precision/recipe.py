@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
 from torch import nn
 
+from playground.config import QuantizationSettings
 from playground.events import How
 from playground.precision.operands import SharedOperand
 
@@ -48,6 +49,10 @@ class Recipe(ABC):
     @abstractmethod
     def how(self, device: Device) -> HowItRuns:
         """How this precision runs on ``device``."""
+
+    def with_options(self, settings: QuantizationSettings) -> Self:
+        """This recipe with the options of a run; those it has no use for change nothing."""
+        return self
 
     def self_test(
         self, device: torch.device, shapes: tuple[tuple[int, int, int], ...], cache: Path | None

@@ -17,7 +17,7 @@ from playground.data.split import load_split
 from playground.data.tokenise import Example, Tokenised, tokenise
 from playground.events import Event, Facts, Message, Stage
 from playground.precision.recipe import Recipe
-from playground.precision.registry import PRECISION_RECIPES
+from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
 from playground.training.environment import compute_device, environment, pin_numerics
 from playground.training.evaluate import examples_sha256
@@ -66,7 +66,7 @@ def prepare(
         SettingsError: the configuration cannot be run.
     """
     entry, source = resolve_model(config.model), resolve_dataset(config.dataset)
-    recipe = PRECISION_RECIPES[config.precision]
+    recipe = recipe_of(config)
     pin_numerics(config.training.seed)
     device, detected = compute_device(hardware.detect())
     yield Facts(device=detected.to_dict())

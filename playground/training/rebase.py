@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from playground.precision.linear import FrozenLinear
-from playground.precision.registry import PRECISION_RECIPES
+from playground.precision.registry import recipe_of
 from playground.training.model import load_base
 from playground.training.prepare import Prepared
 
@@ -40,13 +40,14 @@ def rebase(
         SettingsError: as ``load_base``. After this, or whatever ``check`` raises, there is no base
             at all, and only another ``rebase`` helps; the adapter is as it was.
     """
-    recipe = PRECISION_RECIPES[precision]
+    # Not with_precision: this is no run of its own, and what heals the run need not heal it.
+    config = run.config.model_copy(update={"precision": precision})
+    recipe = recipe_of(config)
     base = run.model.get_base_model()
     _let_go(base)
     fresh = load_base(
         run.entry,
-        # Not with_precision: this is no run of its own, and what heals the run need not heal it.
-        run.config.model_copy(update={"precision": precision}),
+        config,
         recipe,
         run.device,
         check=check,

@@ -20,6 +20,7 @@ from kernels.tiles import NATIVE_TILES
 ROOT = Path(__file__).parents[2]
 SHAPES = ((17, 48, 64), (33, 32, 96))
 WEIGHT_ONLY = "nvfp4-weight-only"
+LABELS = {"fp8": "FP8", "mxfp4": "MXFP4", "nf4": "same table"}
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def _passed(backend: str, milliseconds: float, recipe: str = "nvfp4") -> Verdict
 def test_a_cpu_emulates(recipe: str) -> None:
     choice = choose_backend("cpu", recipe)
     assert (choice.name, choice.how) == ("reference", "emulated")
-    assert ("MXFP4" if recipe == "mxfp4" else "NVFP4") in choice.reason
+    assert LABELS.get(recipe, "NVFP4") in choice.reason
 
 
 def test_a_gpu_uses_nothing_that_has_not_passed(blackwell: None) -> None:
@@ -77,6 +78,11 @@ def test_what_failed_is_off_and_says_why(blackwell: None) -> None:
         ((9, 0), "mxfp4", [], "sm_90 has no FP4"),
         ((9, 0), WEIGHT_ONLY, ["decoded"], ""),
         ((7, 5), WEIGHT_ONLY, [], "sm_75 has no bf16 tensor cores"),
+        ((8, 9), "fp8", ["rowwise", "tensorwise"], ""),
+        ((12, 0), "fp8", ["rowwise", "tensorwise"], ""),
+        ((8, 6), "fp8", [], "sm_86 has no FP8 tensor cores"),
+        ((8, 0), "nf4", ["torch"], ""),
+        ((7, 5), "nf4", [], "sm_75 has no bf16 tensor cores"),
     ],
 )
 def test_candidates_of_a_gpu(

@@ -21,7 +21,7 @@ from kernels import (
 )
 from kernels import linear as operators
 from kernels.dequantize import transpose_nvfp4_2d
-from kernels.dispatch import LinearRecipe
+from kernels.dispatch import FP4Recipe
 from kernels.mxfp4 import PackedTensor, packed
 from tests.assertions import bits_equal, no_worse_than_low_precision, relative_mse
 
@@ -156,7 +156,7 @@ def test_compiles_whole_forward_and_backward_and_agrees_with_eager(
     assert len(calls) == 2, "one for q, k and v together, one for down"
 
 
-@pytest.mark.parametrize("recipe", get_args(LinearRecipe))
+@pytest.mark.parametrize("recipe", get_args(FP4Recipe))
 def test_operators_pass_torch_s_own_check(recipe: str) -> None:
     q = _weight(scaling="2d", recipe=recipe)
     operand = [] if recipe == "nvfp4-weight-only" else [torch.randn(5, 64)]

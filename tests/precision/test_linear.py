@@ -9,16 +9,20 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from kernels import (
+    fake_quantize_fp8,
     fake_quantize_mxfp4,
     fake_quantize_nvfp4,
+    quantize_fp8,
     quantize_mxfp4,
+    quantize_nf4,
     quantize_nvfp4,
     round_to,
 )
-from playground.config import PRECISIONS
+from playground.config import PRECISIONS, QuantizationSettings
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
 from playground.precision.registry import PRECISION_RECIPES
+from playground.presets import defaults
 
 CPU = torch.device("cpu")
 SHAPES = [(1, 32, 16), (7, 576, 192), (127, 896, 128), (129, 64, 48)]
@@ -40,6 +44,8 @@ def rounded_activation(name: str, x: Tensor) -> Tensor:
         return fake_quantize_nvfp4(x, scale_rule=PRECISION_RECIPES[name].activation_scale_rule)
     if name == "mxfp4":
         return fake_quantize_mxfp4(x)
+    if name == "fp8":
+        return fake_quantize_fp8(x)
     return rounded_result(name, x)
 
 
@@ -50,6 +56,8 @@ def rounded_result(name: str, y: Tensor) -> Tensor:
 
 def rounded_gradient(name: str, layer: FrozenLinear, dy: Tensor) -> Tensor:
     dy = rounded_result(name, dy)
+    if name == "fp8":
+        return fake_quantize_fp8(dy, "e5m2")
     if name != "nvfp4-2d":
         return dy
     return fake_quantize_nvfp4(dy, rounding="stochastic", seed=int(layer.first_seed))
@@ -92,20 +100,34 @@ def test_nvfp4_weight_is_what_the_kernel_packs(name: str, scaling: str) -> None:
     assert layer.weight is None
 
 
-def test_mxfp4_weight_is_what_the_kernel_packs() -> None:
+@pytest.mark.parametrize(
+    ("name", "quantize"), [("mxfp4", quantize_mxfp4), ("fp8", quantize_fp8), ("nf4", quantize_nf4)]
+)
+def test_a_weight_is_what_the_kernel_packs(name: str, quantize) -> None:  # type: ignore[no-untyped-def]
     linear, *_ = made(1, 64, 32)
-    layer = layer_of("mxfp4", linear)
-    packed = quantize_mxfp4(linear.weight.detach())
-    assert torch.equal(layer.codes, packed.codes)
-    assert torch.equal(layer.decoded_weight(), packed.dequantize())
+    layer = layer_of(name, linear)
+    packed = quantize(linear.weight.detach())
+    assert torch.equal(layer.codes.view(torch.uint8), packed.codes.view(torch.uint8))
+    as_multiplied = torch.bfloat16 if name == "nf4" else torch.float32
+    assert torch.equal(layer.decoded_weight(), packed.dequantize(as_multiplied).float())
     assert layer.weight is None
 
 
-def test_mxfp4_passes_a_bad_activation_on_as_nan_in_its_row() -> None:
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["mxfp4", "fp8"])
+def test_a_bad_activation_is_passed_on_as_nan_in_its_row(name: str, bad: float) -> None:
     x = torch.ones(2, 32)
-    x[1, 3] = torch.inf
-    bad = layer_of("mxfp4", nn.Linear(32, 4))(x).isnan()
-    assert bad[1].all() and not bad[0].any()
+    x[1, 3] = bad
+    found = layer_of(name, nn.Linear(32, 16))(x).isnan()
+    assert found[1].all() and not found[0].any()
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_zeros_in_zeros_out_both_ways(name: str) -> None:
+    x = torch.zeros(3, 32, requires_grad=True)
+    y = layer_of(name, nn.Linear(32, 16, bias=False))(x)
+    y.backward(torch.zeros_like(y))
+    assert not y.any() and not x.grad.any()
 
 
 def test_fp16_overflows_as_hardware_does() -> None:
@@ -131,6 +153,64 @@ def test_fp16_gradients_overflow_to_inf() -> None:
     assert not x.grad.isfinite().any()
 
 
+@pytest.mark.parametrize("magnitude", [1e-30, 1e30])
+@pytest.mark.parametrize("name", ["fp8", "nvfp4", "mxfp4", "nf4"])
+def test_tiny_and_huge_activations_stay_in_proportion(name: str, magnitude: float) -> None:
+    linear, x, _ = made(3, 64, 16, bias=False)
+    layer = layer_of(name, linear)
+    scaled = 2.0 ** round(torch.tensor(magnitude).log2().item())
+    want = layer(x).detach() * scaled
+    torch.testing.assert_close(layer(x.detach() * scaled), want, rtol=2**-7, atol=0)
+
+
+def options(name: str, **changes: object):  # type: ignore[no-untyped-def]
+    settings = QuantizationSettings(**(defaults()["quantization"] | changes))
+    return PRECISION_RECIPES[name].with_options(settings)
+
+
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_the_defaults_are_the_options_of_every_recipe(name: str) -> None:
+    assert options(name) == PRECISION_RECIPES[name]
+
+
+@pytest.mark.parametrize("rule", ["amax", "four_over_six"])
+def test_an_activation_is_scaled_by_the_rule_asked_for(rule: str) -> None:
+    linear, x, _ = made(7, 64, 32)
+    layer = options("nvfp4", activation_scale_rule=rule).convert(linear, CPU, SharedOperand())
+    rounded = fake_quantize_nvfp4(x.detach(), scale_rule=rule)
+    want = round_to(nn.functional.linear(rounded, layer.decoded_weight(), linear.bias), "bf16")
+    assert torch.equal(layer(x), want)
+    assert torch.equal(layer.rounded_activation(x.detach()), rounded)
+
+
+@pytest.mark.parametrize("rule", ["amax", "four_over_six", "search"])
+def test_a_weight_is_scaled_by_the_rule_asked_for(rule: str) -> None:
+    linear, *_ = made(1, 64, 32)
+    layer = options("nvfp4", weight_scale_rule=rule).convert(linear, CPU, SharedOperand())
+    packed = quantize_nvfp4(linear.weight.detach(), scale_rule=rule)
+    assert torch.equal(layer.decoded_weight(), packed.dequantize())
+
+
+def test_dy_is_rounded_to_nearest_where_asked() -> None:
+    linear, x, dy = made(7, 64, 32)
+    recipe = options("nvfp4-2d", gradient_rounding="nearest")
+    layer = recipe.convert(linear, CPU, SharedOperand())
+    layer(x).backward(dy)
+    rounded = fake_quantize_nvfp4(round_to(dy, "bf16"))
+    assert torch.equal(x.grad, round_to(rounded @ layer.decoded_weight(), "bf16"))
+    assert torch.equal(layer.rounded_gradient(dy), rounded)
+
+
+@pytest.mark.parametrize("format", ["e4m3", "e5m2"])
+def test_fp8_rounds_dy_to_the_format_asked_for(format: str) -> None:
+    linear, x, dy = made(7, 64, 32)
+    layer = options("fp8", fp8_gradients=format).convert(linear, CPU, SharedOperand())
+    layer(x).backward(dy)
+    rounded = fake_quantize_fp8(round_to(dy, "bf16"), format)
+    assert torch.equal(x.grad, round_to(rounded @ layer.decoded_weight(), "bf16"))
+    assert torch.equal(layer.rounded_gradient(dy), rounded)
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_nvfp4_passes_a_bad_activation_on_as_nan(bad: float) -> None:
     x = torch.ones(2, 16)
@@ -138,9 +218,10 @@ def test_nvfp4_passes_a_bad_activation_on_as_nan(bad: float) -> None:
     assert layer_of("nvfp4", nn.Linear(16, 4))(x).isnan().all()
 
 
-def test_an_nvfp4_weight_refuses_another_dtype() -> None:
+@pytest.mark.parametrize("name", ["fp8", "nvfp4", "nf4"])
+def test_a_packed_weight_refuses_another_dtype(name: str) -> None:
     with pytest.raises(TypeError, match="has no other dtype"):
-        layer_of("nvfp4", nn.Linear(16, 4)).to(torch.bfloat16)
+        layer_of(name, nn.Linear(32, 16)).to(torch.bfloat16)
 
 
 @pytest.mark.parametrize("name", PRECISION_RECIPES)

@@ -35,7 +35,7 @@ def test_a_weight_takes_the_bits_announced(name: str) -> None:
     layer = PRECISION_RECIPES[name].convert(nn.Linear(256, 128), CPU, SharedOperand())
     assert isinstance(layer, FrozenLinear)
     bits = 8 * sum(t.untyped_storage().nbytes() for t in layer.weight_tensors())
-    tensor_scale = 32 if name.startswith("nvfp4") else 0
+    tensor_scale = 32 if name.startswith(("nvfp4", "fp8")) else 0
     assert bits - tensor_scale == PRECISIONS[name].storage_bits * 256 * 128
 
 
@@ -57,6 +57,8 @@ def test_nothing_but_the_announced_weight_is_kept(name: str) -> None:
         ("nvfp4-2d", device("cpu"), "emulated"),
         ("nvfp4-weight-only", device("cpu"), "emulated"),
         ("mxfp4", device("cpu"), "emulated"),
+        ("fp8", device("cpu"), "emulated"),
+        ("nf4", device("cpu"), "emulated"),
         ("fp16", device("cuda", "7.5"), "native"),
         ("bf16", device("cuda", "7.5"), "emulated"),
         ("bf16", device("cuda", "12.0"), "native"),

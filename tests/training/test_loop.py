@@ -98,9 +98,9 @@ def test_only_the_precision_differs_within_a_group(configure: Configure, tmp_pat
     same = ("batches_sha256", "adapter_init_sha256", "rows", "environment", "device")
     for key in (*same, "total_parameters", "trainable_parameters"):
         assert all(k[key] == known[0][key] for k in known), key
-    bits = [k["bits_per_converted_weight"] for k in known]
-    assert bits[:3] == [32, 16, 16]
-    assert bits[3] == pytest.approx(4.5, rel=0.02)  # and 4 bytes for each tensor's scale
+    for k, info in zip(known, PRECISIONS.values(), strict=True):
+        # And 4 bytes for each tensor's scale, where there is one.
+        assert k["bits_per_converted_weight"] == pytest.approx(info.storage_bits, rel=0.02)
 
 
 def test_a_run_says_what_it_is_made_of(configure: Configure, tmp_path: Path) -> None:
