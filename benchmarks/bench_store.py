@@ -80,8 +80,11 @@ def a_step(number: int) -> Step:
 
 def report(store: RunStore, ids: list[str], steps: int, repeat: int) -> None:
     def charts() -> int:
-        found = [(store.steps(i, max_points=MAX_POINTS), store.evals(i, max_points=MAX_POINTS)) for i in ids]
-        return sum(len(points) for points, _ in found)
+        found = 0
+        for run_id in ids:
+            found += len(store.steps(run_id, max_points=MAX_POINTS))
+            found += len(store.evals(run_id, max_points=MAX_POINTS))
+        return found
 
     def everything() -> int:
         return sum(len(store.steps(i)) for i in ids)

@@ -59,7 +59,7 @@ def load_base(
     tokens = config.training.micro_batch_size * config.data.max_seq_len
     tried = recipe.self_test(device, linear_shapes(model, tokens), self_tests)
     adjust(model)
-    coverage = convert(model, recipe, device, check=check)
+    coverage = convert(model, recipe, device, check=check, measure=config.measure.probe_every > 0)
     return Base(model.to(device), tokenizer, coverage, tried, unused)
 
 

@@ -10,48 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from playground.data.batches import MicroBatch
 from playground.events import LayerError
+from playground.precision.error import RoundingError, rounding_error
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
 from playground.training.loss import summed_loss
 
 if TYPE_CHECKING:
     from playground.training.prepare import Prepared
-
-
-class RoundingError(NamedTuple):
-    """relative_error: ||rounded - exact|| / ||exact||, Frobenius norms; 0 where both are zero.
-    zeroed_share: share of the elements that were not zero and were rounded to it."""
-
-    relative_error: float
-    zeroed_share: float
-
-
-@torch.no_grad()
-def rounding_error(exact: Tensor, rounded: Tensor) -> RoundingError:
-    """Compares two tensors of one shape, summed in float64. NaN and inf in either give NaN or inf.
-
-    Args:
-        exact: any float dtype; taken to ``rounded``'s device.
-    """
-    exact = exact.detach().to(device=rounded.device, dtype=torch.float32)
-    rounded = rounded.detach().to(torch.float32)
-    size, error = (_norm(t) for t in (exact, rounded - exact))
-    relative = float(error / size) if size != 0 else 0.0 if error == 0 else float("inf")
-    present = int((exact != 0).sum())
-    zeroed = int(((exact != 0) & (rounded == 0)).sum())
-    return RoundingError(relative, zeroed / present if present else 0.0)
-
-
-def _norm(tensor: Tensor) -> Tensor:
-    # In fp32 the squares of a gradient under 1e-23 would all be zero.
-    return torch.linalg.vector_norm(tensor, dtype=torch.float64)
 
 
 def probed_layers(model: nn.Module) -> dict[str, FrozenLinear]:
@@ -85,7 +57,7 @@ def _converted(module: nn.Module) -> dict[str, FrozenLinear]:
     return {
         name.removesuffix(".base_layer"): m
         for name, m in module.named_modules()
-        if isinstance(m, FrozenLinear)
+        if isinstance(m, FrozenLinear) and not m.kept
     }
 
 
@@ -103,24 +75,14 @@ def _first_middle_last(items: list[Any]) -> list[Any]:
     return [items[i] for i in places]
 
 
-def weight_errors(model: nn.Module, measured: dict[str, RoundingError]) -> Iterator[LayerError]:
-    """Of the probed layers' weights, as step 0: rounded once, and the exact ones are gone.
-
-    Args:
-        measured: by layer, taken while the weights were converted.
-    """
-    for name in probed_layers(model):
-        if name in measured:
-            yield LayerError(step=0, layer=name, tensor="weight", **measured[name]._asdict())
-
-
 def probe(
     run: Prepared, number: int, batches: list[MicroBatch], loss_scale: float | None
 ) -> Iterator[LayerError]:
-    """Yields the errors of activations and gradients if a look is due after step ``number``.
+    """Yields the errors of weights, activations and gradients, if a look is due after the step.
 
-    Looks are due after step 1 and every ``probe_every`` steps. The gradient is that of the step's
-    mean loss times ``loss_scale``: what is too small for a format depends on it.
+    Looks are due after step 1 and every ``probe_every`` steps. A weight's error was measured when
+    it was rounded. The gradient is that of the step's mean loss times ``loss_scale``: what is too
+    small for a format depends on it.
     """
     every = run.config.measure.probe_every
     if not every or (number != 1 and number % every):
@@ -143,6 +105,8 @@ def _errors(
     layer: FrozenLinear, x: Tensor | None, dy: Tensor | None
 ) -> Iterator[tuple[str, RoundingError]]:
     """Of the operands there are: an expert that no token reached has none."""
+    if layer.weight_error is not None:
+        yield "weight", layer.weight_error
     if x is not None:
         yield "activation", rounding_error(x, layer.rounded_activation(x))
     if dy is not None:
@@ -197,7 +161,8 @@ def _hooked(module: nn.Module, hook: Any) -> Iterator[None]:
 def _undisturbed(run: Prepared) -> Iterator[None]:
     """Whatever runs inside, the next step is what it would have been."""
     modules = run.model.modules()
-    operands = {id(o): o for m in modules if isinstance(o := _operand_of(m), SharedOperand)}
+    found = (getattr(module, "operand", None) for module in modules)
+    operands = {id(operand): operand for operand in found if isinstance(operand, SharedOperand)}
     with ExitStack() as stack:
         gpus = [run.device] if run.device.type == "cuda" else []
         stack.enter_context(torch.random.fork_rng(gpus))
@@ -207,7 +172,3 @@ def _undisturbed(run: Prepared) -> Iterator[None]:
         for operand in operands.values():
             stack.enter_context(operand.aside())
         yield
-
-
-def _operand_of(module: nn.Module) -> Any:
-    return getattr(module, "operand", None)
