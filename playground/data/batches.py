@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from playground.config import RunConfig
 from playground.data.tokenise import IGNORED, Example
+
+_OPEN_GROUPS = 16
 
 
 class MicroBatch(NamedTuple):
-    """Rows of one forward pass, padded on the right to the longest of them.
+    """Sequences of one forward pass, padded on the right to the longest of them.
+
+    A sequence is one row, or with packing several laid end to end.
 
     input_ids, attention_mask, labels: (B, T) int64. Padding is 0 in the mask and never learned.
+    position_ids: (B, T) int64, from 0 again at each row of a packed sequence; None if not packed.
+    learned: (2, n) int64, as ``supervised`` returns it; None finds it when asked.
     """
 
     input_ids: Tensor
     attention_mask: Tensor
     labels: Tensor
+    position_ids: Tensor | None = None
+    learned: Tensor | None = None
+
+    def supervised(self) -> Tensor:
+        """(2, n) int64: the positions that predict, in the flattened batch, and what they should.
+
+        Row by row in order. A label in the first column has no predecessor.
+        """
+        if self.learned is not None:
+            return self.learned
+        rows, columns = (self.labels[:, 1:] != IGNORED).nonzero(as_tuple=True)
+        flat = rows * self.labels.shape[1] + columns
+        return torch.stack([flat, self.labels[rows, columns + 1]])
 
     @property
     def supervised_tokens(self) -> int:
-        """Tokens that are predicted and count: a label in the first column has no predecessor."""
-        return int((self.labels[:, 1:] != IGNORED).sum())
+        """Tokens that are predicted and count."""
+        return self.supervised().shape[1]
 
     @property
     def tokens(self) -> int:
@@ -37,7 +57,29 @@ class MicroBatch(NamedTuple):
         return self.input_ids.numel() - self.tokens
 
     def to(self, device: torch.device) -> MicroBatch:
-        return MicroBatch(*(t.to(device) for t in self))
+        # From pinned memory the copy goes on while the device still works on the batch before.
+        return self._each(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pinned(self) -> MicroBatch:
+        """The same in memory that a GPU can read by itself."""
+        return self._each(lambda tensor: tensor.pin_memory())
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> MicroBatch:
+        return MicroBatch(*(part if part is None else change(part) for part in self))
+
+
+def steps_of(
+    config: RunConfig, examples: Sequence[Example], pad_id: int
+) -> Generator[list[MicroBatch], None, None]:
+    """``batches`` as a run's configuration says."""
+    yield from batches(
+        examples,
+        config.training.micro_batch_size,
+        config.training.grad_accum_steps,
+        config.training.seed,
+        pad_id=pad_id,
+        packed_length=config.data.max_seq_len if config.data.packing else None,
+    )
 
 
 def batches(
@@ -47,38 +89,79 @@ def batches(
     seed: int,
     *,
     pad_id: int,
+    packed_length: int | None = None,
 ) -> Iterator[list[MicroBatch]]:
     """Optimizer steps without end: each a list of micro-batches.
 
     Each pass over the rows has a fresh order that depends on the seed alone. No row comes twice in
     a pass, so its last step may be smaller. The rows of a step are the same however they are split
     into micro-batches: (8, 1) and (1, 8) see the same step.
+
+    Args:
+        micro_batch_size: sequences in one forward pass: rows, or packed sequences.
+        packed_length: lay rows end to end up to so many tokens; None keeps each by itself.
     """
     order = torch.Generator().manual_seed(seed)
-    rows_per_step = micro_batch_size * grad_accum_steps
+    per_step = micro_batch_size * grad_accum_steps
     while True:
         shuffled = torch.randperm(len(examples), generator=order).tolist()
-        for start in range(0, len(shuffled), rows_per_step):
-            rows = [examples[i] for i in shuffled[start : start + rows_per_step]]
+        rows = [examples[i] for i in shuffled]
+        sequences = [[row] for row in rows] if packed_length is None else pack(rows, packed_length)
+        for start in range(0, len(sequences), per_step):
+            step = sequences[start : start + per_step]
             yield [
-                collate(rows[i : i + micro_batch_size], pad_id)
-                for i in range(0, len(rows), micro_batch_size)
+                lay_out(step[i : i + micro_batch_size], pad_id, packed_length is not None)
+                for i in range(0, len(step), micro_batch_size)
             ]
+
+
+def pack(rows: Sequence[Example], length: int) -> list[list[Example]]:
+    """Each row once, in groups of at most ``length`` tokens: the first open group with room.
+
+    Only the last few groups are open, so the order stays close to the given one.
+    """
+    groups: list[list[Example]] = []
+    room: list[int] = []
+    for row in rows:
+        size = len(row.input_ids)
+        for i in range(max(0, len(groups) - _OPEN_GROUPS), len(groups)):
+            if size <= room[i]:
+                groups[i].append(row)
+                room[i] -= size
+                break
+        else:
+            groups.append([row])
+            room.append(length - size)
+    return groups
 
 
 def collate(rows: Sequence[Example], pad_id: int) -> MicroBatch:
     """Pads ``rows`` on the right to the longest of them."""
-    longest = max(len(row.input_ids) for row in rows)
-    shape = (len(rows), longest)
+    return lay_out([[row] for row in rows], pad_id, packed=False)
+
+
+def lay_out(sequences: Sequence[Sequence[Example]], pad_id: int, packed: bool) -> MicroBatch:
+    """The rows of each sequence end to end, padded on the right to the longest sequence."""
+    longest = max(sum(len(row.input_ids) for row in rows) for rows in sequences)
+    shape = (len(sequences), longest)
     input_ids = torch.full(shape, pad_id, dtype=torch.int64)
     attention_mask = torch.zeros(shape, dtype=torch.int64)
     labels = torch.full(shape, IGNORED, dtype=torch.int64)
-    for i, row in enumerate(rows):
-        n = len(row.input_ids)
-        input_ids[i, :n] = torch.tensor(row.input_ids)
-        attention_mask[i, :n] = 1
-        labels[i, :n] = torch.tensor(row.labels)
-    return MicroBatch(input_ids, attention_mask, labels)
+    position_ids = torch.zeros(shape, dtype=torch.int64)
+    for i, rows in enumerate(sequences):
+        start = 0
+        for row in rows:
+            end = start + len(row.input_ids)
+            input_ids[i, start:end] = torch.tensor(row.input_ids)
+            labels[i, start:end] = torch.tensor(row.labels)
+            # A row's first token follows nothing, least of all the row before.
+            labels[i, start] = IGNORED
+            position_ids[i, start:end] = torch.arange(end - start)
+            start = end
+        position_ids[i, start:] = torch.arange(longest - start)
+        attention_mask[i, :start] = 1
+    batch = MicroBatch(input_ids, attention_mask, labels, position_ids if packed else None)
+    return batch._replace(learned=batch.supervised())
 
 
 class BatchHash:

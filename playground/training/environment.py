@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from playground.config import RunConfig
 from playground.hardware import Device
-from playground.training.loss import LOSS_KERNEL
 from playground.training.meters import WARMUP_STEPS
+from playground.training.optimise import OPTIMIZER
 
 LIBRARIES = ("torch", "triton", "transformers", "peft", "safetensors")
 
@@ -59,8 +60,15 @@ def compute_device(detected: Device) -> tuple[torch.device, Device]:
     return device, detected
 
 
-def environment(model: Any, device: torch.device) -> dict[str, Any]:
-    """Plain values for the run's record."""
+def environment(
+    model: Any, config: RunConfig, device: torch.device, compiled: str
+) -> dict[str, Any]:
+    """Plain values for the run's record: whatever could differ between arms beside the precision.
+
+    Args:
+        model: with its adapter and its loss kernel chosen.
+        compiled: what ``compile_blocks`` said.
+    """
     return {
         **{name: _version(name) for name in LIBRARIES},
         "threads": torch.get_num_threads(),
@@ -68,7 +76,12 @@ def environment(model: Any, device: torch.device) -> dict[str, Any]:
         "attention": model.config._attn_implementation,
         "deterministic": torch.are_deterministic_algorithms_enabled(),
         "tf32": torch.backends.cuda.matmul.allow_tf32,
-        "loss_kernel": LOSS_KERNEL,
+        "packing": config.data.packing,
+        "gradient_checkpointing": config.training.gradient_checkpointing,
+        "loss_kernel": model.loss_kernel,
+        "optimizer": OPTIMIZER,
+        "compile": compiled,
+        "prefetch": device.type == "cuda",
         "warmup_steps": WARMUP_STEPS[device.type],
     }
 

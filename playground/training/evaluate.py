@@ -14,6 +14,7 @@ from torch import nn
 
 from playground.data.batches import collate
 from playground.data.tokenise import IGNORED, Example
+from playground.training.compile import uncompiled
 from playground.training.loss import row_losses
 
 GENERATION_BATCH = 64
@@ -166,7 +167,7 @@ def _inference(model: nn.Module):  # type: ignore[no-untyped-def]
     was_training = model.training
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.no_grad(), uncompiled():
             yield
     finally:
         model.train(was_training)

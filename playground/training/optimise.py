@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,9 @@ from playground.data.batches import MicroBatch
 
 SMALLEST_SCALE = 2.0**-14
 """Below this the loss scaler has halved thirty times in vain: nothing makes them finite."""
+
+
+OPTIMIZER = "AdamW (torch, fused)"
 
 
 class Update(NamedTuple):
@@ -45,7 +48,10 @@ class Optimiser:
     ) -> None:
         self._parameters, self._settings = parameters, settings
         self.adamw = torch.optim.AdamW(
-            parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay
+            parameters,
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            fused=True,  # one call for all matrices; there are hundreds, and most are small
         )
         self._scaler = torch.amp.GradScaler(device.type, enabled=scales_loss)
         self.updates = self.skipped = 0
@@ -68,11 +74,12 @@ class Optimiser:
         for group in self.adamw.param_groups:
             group["lr"] = rate
         scale = self._scaler.get_scale() if self._scaler.is_enabled() else None
-        total = 0.0
+        total: Tensor | float = 0.0
         for batch in batches:
             loss = summed_loss(batch) / tokens
             self._scaler.scale(loss).backward()
-            total += float(loss.detach())
+            # Not read yet: that would make a GPU wait between micro-batches.
+            total = total + loss.detach().double()
         self._scaler.unscale_(self.adamw)
         norm = float(nn.utils.clip_grad_norm_(self._parameters, self._settings.max_grad_norm))
         skipped = not math.isfinite(norm)
@@ -84,7 +91,23 @@ class Optimiser:
         self.adamw.zero_grad(set_to_none=True)
         self.skipped += skipped
         self.updates += not skipped
-        return Update(total, norm, rate, scale, skipped)
+        return Update(float(total), norm, rate, scale, skipped)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Tensors and numbers: all that the next step depends on, the weights aside."""
+        return {
+            "adamw": self.adamw.state_dict(),
+            "scaler": self._scaler.state_dict(),
+            "updates": self.updates,
+            "skipped": self.skipped,
+        }
+
+    def load_state_dict(self, stored: dict[str, Any]) -> None:
+        """The next step is what it would have been after ``stored`` was taken."""
+        self.adamw.load_state_dict(stored["adamw"])
+        if self._scaler.is_enabled():
+            self._scaler.load_state_dict(stored["scaler"])
+        self.updates, self.skipped = stored["updates"], stored["skipped"]
 
     def state_tensors(self) -> list[Tensor]:
         """AdamW's moments and counters, which exist after the first real update."""

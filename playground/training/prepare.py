@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,22 @@ import torch
 from playground import hardware
 from playground.catalog import ModelEntry, resolve_dataset, resolve_model
 from playground.config import RunConfig, SettingsError
+from playground.data.batches import MicroBatch, steps_of
 from playground.data.formats import Sample
+from playground.data.prefetch import prefetched
 from playground.data.split import load_split
 from playground.data.tokenise import Example, Tokenised, tokenise
 from playground.events import Event, Facts, Message, Stage
 from playground.precision.recipe import Recipe
 from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
+from playground.training.compile import compile_blocks, wants_compiling
 from playground.training.environment import compute_device, environment, pin_numerics
 from playground.training.evaluate import examples_sha256
+from playground.training.loss import choose_loss_kernel
 from playground.training.meters import CountedMemory, CudaMemory, weigh
 from playground.training.model import Base, load_base
+from playground.training.packing import refuse_leaks
 from playground.training.pretrained import some
 
 
@@ -50,6 +55,17 @@ class Prepared:
     @property
     def pad_id(self) -> int:
         return self.tokenizer.pad_token_id
+
+    def batches(self) -> Generator[list[MicroBatch], None, None]:
+        """The optimizer steps of this run, without end; close it when done.
+
+        On a GPU they are made and pinned in the background. On a CPU that would take from the
+        step's own threads what it saves: laying out a batch is a thousandth of a step there.
+        """
+        steps = steps_of(self.config, self.train, self.pad_id)
+        if self.device.type == "cuda":
+            return prefetched(steps, lambda step: [batch.pinned() for batch in step])
+        return steps
 
 
 def prepare(
@@ -95,7 +111,8 @@ def prepare(
     yield Stage(name="adding the adapter")
     model = _with_adapter(config, base, device)
     memory = on_gpu or CountedMemory(model)
-    yield _facts(model, base, device, memory.source, rows)
+    yield from _choose_kernels(model, config, learned.examples, base, device, check)
+    yield _facts(model, base, memory.source, rows)
     yield from _warnings(rows, config.data.max_seq_len)
     return Prepared(
         config,
@@ -158,12 +175,32 @@ def _with_adapter(config: RunConfig, base: Base, device: torch.device) -> Any:
     return add_adapter(model, config.lora, config.training.seed).to(device).train()
 
 
-def _facts(
-    model: Any, base: Base, device: torch.device, memory_source: str, rows: dict[str, int]
-) -> Facts:
+def _choose_kernels(
+    model: Any,
+    config: RunConfig,
+    examples: list[Example],
+    base: Base,
+    device: torch.device,
+    check: Callable[[], None],
+) -> Iterator[Event]:
+    """Which loss kernel and whether compiled, tried on this model; yields the run's environment."""
+    choose_loss_kernel(model)
+    check()
+    if config.data.packing:
+        refuse_leaks(model, examples, base.tokenizer.pad_token_id, device)
+    if wants_compiling(config.training, device):
+        yield Stage(name="compiling")
+    first_step = next(steps_of(config, examples, base.tokenizer.pad_token_id))
+    compiled = compile_blocks(model, config.training, device, first_step[0])
+    if compiled.startswith("off") and wants_compiling(config.training, device):
+        text = f"torch.compile is {compiled}. The run goes on without."
+        yield Message(level="warning", text=text)
+    yield Facts(environment=environment(model, config, device, compiled))
+
+
+def _facts(model: Any, base: Base, memory_source: str, rows: dict[str, int]) -> Facts:
     weights = weigh(model)
     return Facts(
-        environment=environment(base.model, device),
         total_parameters=weights.parameters,
         trainable_parameters=sum(p.numel() for p in trainable(model).values()),
         adapted_modules=adapted_modules(model),
