@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from playground.catalog import resolve_dataset, resolve_model
-from playground.config import SECTIONS, SettingsError
+from playground.config import PRECISIONS, SECTIONS, SettingsError
 from playground.presets import FOLDER, defaults, list_presets, load_preset
 
 NAMES = sorted(p.stem for p in FOLDER.rglob("*.yaml") if p.stem not in ("_defaults", "catalog"))
@@ -34,8 +34,29 @@ def test_every_preset_loads_and_names_what_the_catalog_has(name: str) -> None:
     assert preset.config.precision == preset.precisions[0]
     resolve_model(preset.config.model)
     resolve_dataset(preset.config.dataset)
-    differing = {c.model_dump_json(exclude={"precision"}) for c in preset.configs}
-    assert len(differing) == 1 and [c.precision for c in preset.configs] == [*preset.precisions]
+    seeds = range(preset.config.training.seed, preset.config.training.seed + preset.seeds)
+    assert preset.configs == [
+        preset.config.with_precision(name).with_seed(seed)
+        for seed in seeds
+        for name in preset.precisions
+    ]
+
+
+def test_repetitions_differ_in_the_seed_alone_and_share_their_held_out_rows() -> None:
+    first, _, second, _ = load_preset("quick", {"seeds": "2"}).configs
+    assert (first.training.seed, second.training.seed) == (42, 43)
+    assert second.with_seed(42) == first
+    assert first.data.split_seed == second.data.split_seed
+
+
+@pytest.mark.parametrize("seeds", ["0", "-1", "1.5", "101", "three", ""])
+def test_seeds_that_cannot_be_are_refused(seeds: str) -> None:
+    with pytest.raises(SettingsError, match="'seeds' is .*; give how often each precision is"):
+        load_preset("quick", {"seeds": seeds})
+
+
+def test_the_ladder_has_every_precision_there_is() -> None:
+    assert set(load_preset("precision-ladder").precisions) == set(PRECISIONS)
 
 
 def test_quick_comes_first_and_is_what_the_contract_says() -> None:
@@ -156,6 +177,7 @@ class TestTitle:
             ({"training.max_steps": "8", "max_steps": "9"}, "max_steps=9"),
             ({"precisions": "fp16,bf16", "seed": "7"}, "FP16, BF16, seed=7"),
             ({"seed": "7", "precisions": "nvfp4"}, "NVFP4, seed=7"),
+            ({"seeds": "3", "max_steps": "8"}, "3 seeds, max_steps=8"),
             ({"precisions": "nvfp4, fp16"}, "NVFP4, FP16"),
             ({"dataset": "/some/where/my rows.jsonl"}, "dataset=my rows.jsonl"),
             ({"dataset": "./rows.csv", "model": "~/models/mine/"}, "dataset=rows.csv, model=mine"),
