@@ -252,7 +252,7 @@ def test_a_hub_model_without_safetensors_is_refused_before_the_download(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "hub_files", lambda *_: ["pytorch_model.bin", "config.json"])
-    monkeypatch.setattr("playground.training.checkpoint.hub_files", hub.hub_files)
+    monkeypatch.setattr("playground.training.pretrained.hub_files", hub.hub_files)
     with pytest.raises(SettingsError, match="'owner/name' has no safetensors"):
         load(HUB, configure())
 
@@ -261,7 +261,7 @@ def test_an_adapter_on_the_hub_is_refused_before_the_download(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = ["adapter_config.json", "adapter_model.safetensors", "config.json"]
-    monkeypatch.setattr("playground.training.checkpoint.hub_files", lambda *_: files)
+    monkeypatch.setattr("playground.training.pretrained.hub_files", lambda *_: files)
     with pytest.raises(SettingsError, match="'owner/name' is an adapter .*name the base model"):
         load(HUB, configure())
 
