@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -74,7 +75,7 @@ def _seeds_table(result: Mapping[str, Any]) -> Table:
     """The mean of each precision with its spread and its noise, and below it each of its runs."""
     against = {c["candidate"]: c for c in result["verdict"]["comparisons"]}
     table = _table(("precision", "how", "status"), ("held-out loss", "difference"))
-    table.caption = "mean ± standard deviation over the seeds; difference ± noise at 95%, nats"
+    table.caption = "mean ± deviation over seeds; difference ± noise at 95%, nats"
     table.caption_justify = "left"
     for precision in dict.fromkeys(run["requested"] for run in result["runs"]):
         runs = [run for run in result["runs"] if run["requested"] == precision]
@@ -95,24 +96,35 @@ def _seeds_table(result: Mapping[str, Any]) -> Table:
 
 
 def cross_table(result: Mapping[str, Any]) -> Table | None:
-    """Each adapter on each base, then merged, in held-out loss; None where nothing was judged."""
-    crossed = [run for run in result["runs"] if run["cross"]]
-    keys = sorted({(c["merged"], c["base"]) for run in crossed for c in run["cross"]})
-    if not keys:
+    """Each adapter on each base, then merged, in held-out loss, the mean of its seeds.
+
+    None where nothing was judged.
+    """
+    losses: dict[tuple[str, bool, str], list[float]] = {}
+    for run in result["runs"]:
+        for cross in run["cross"]:
+            key = (run["requested"], cross["merged"], cross["base"])
+            losses.setdefault(key, []).append(cross["loss"])
+    bases = sorted({(merged, base) for _, merged, base in losses})
+    if not bases:
         return None
-    seeds = len({run["seed"] for run in result["runs"]}) > 1
     heads = [
-        f"merged into {_label(base)}" if merged else f"on {_label(base)}" for merged, base in keys
+        f"merged into {_label(base)}" if merged else f"on {_label(base)}" for merged, base in bases
     ]
     table = _table(("adapter of",), ("on its own", *heads))
-    for run in crossed:
-        losses = {(c["merged"], c["base"]): c["loss"] for c in run["cross"]}
+    for precision in dict.fromkeys(requested for requested, _, _ in losses):
+        own = [run["eval_loss_after"] for run in result["runs"] if run["requested"] == precision]
         table.add_row(
-            _label(run["requested"]) + (f" seed {run['seed']}" if seeds else ""),
-            number(run["eval_loss_after"]),
-            *(number(losses.get(key)) for key in keys),
+            _label(precision),
+            _mean(own),
+            *(_mean(losses.get((precision, *base), [])) for base in bases),
         )
     return table
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return number(fmean(known) if known else None)
 
 
 def _table(words: Sequence[str], figures: Sequence[str]) -> Table:

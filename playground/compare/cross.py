@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from playground.compare.arms import Arm, mean_of
-from playground.compare.words import signed
 from playground.config import PRECISIONS
-
-FOUR_BITS = 5.0
-"""Below this many bits a weight, a step of the format's grid is large beside an adapter."""
 
 
 def cross_losses(arm: Arm) -> dict[tuple[str, bool], float]:
@@ -27,35 +24,44 @@ def cross_losses(arm: Arm) -> dict[tuple[str, bool], float]:
 
 
 def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
-    """What was found on the other bases, then what merging loses."""
-    apart = [s for arm in all_arms if (s := _bases(arm))]
-    return apart + [s for arm in all_arms if (s := _merging(arm))]
+    """How the adapters do on other bases, then what merging them loses."""
+    on_others = [part for arm in all_arms for part in _on_others(arm)]
+    merged = [part for arm in all_arms for part in _merged(arm)]
+    sentences = []
+    if on_others:
+        sentences.append(f"On another base: {'; '.join(on_others)}.")
+    if merged:
+        sentences.append(f"Merging, against the adapter kept apart: {'; '.join(merged)}.")
+    return sentences
 
 
-def _bases(arm: Arm) -> str | None:
-    found = cross_losses(arm)
-    others = [
-        f"{loss:.4f} on {PRECISIONS[base].label}"
+def _on_others(arm: Arm) -> list[str]:
+    found, own = cross_losses(arm), arm.eval_loss("after")
+    return [
+        f"{arm.label}'s adapter has {loss:.4f} on {_label(base)} ({own:.4f} on its own)"
         for (base, merged), loss in found.items()
-        if not merged and base != arm.precision
+        if not merged and base != arm.precision and own is not None
     ]
-    if not others:
-        return None
-    own = found.get((arm.precision, False))
-    beside = f", {own:.4f} on its own" if own is not None else ""
-    return f"{arm.label}'s adapter on other bases: {', '.join(others)}{beside}."
 
 
-def _merging(arm: Arm) -> str | None:
-    found = cross_losses(arm)
-    own = found.get((arm.precision, False))
-    merged = {base: loss for (base, is_merged), loss in found.items() if is_merged}
-    if own is None or not merged:
-        return None
+def _merged(arm: Arm) -> list[str]:
+    """Against the same base where the adapter was judged there too, else against its own."""
+    found, own = cross_losses(arm), arm.eval_loss("after")
     parts = []
-    for base, loss in merged.items():
-        info = PRECISIONS[base]
-        into = f"{info.label}'s 4-bit weights" if info.storage_bits < FOUR_BITS else info.label
-        word = "loses" if loss >= own else "gains"
-        parts.append(f"into {into} it {word} {signed(abs(loss - own))} nats ({loss:.4f})")
-    return f"{arm.label}'s adapter apart has {own:.4f}; merged {', '.join(parts)}."
+    for (base, merged), loss in found.items():
+        if not merged or own is None:
+            continue
+        apart = found.get((base, False))
+        if not math.isfinite(loss):
+            parts.append(f"{arm.label}'s into {_label(base)} is not finite")
+            continue
+        against = " against its own base" if apart is None else ""
+        change = loss - (own if apart is None else apart)
+        word = "loses" if change > 0 else "gains"
+        cost = "loses nothing" if round(change, 4) == 0 else f"{word} {abs(change):.4f} nats"
+        parts.append(f"{arm.label}'s into {_label(base)} {cost}{against} ({loss:.4f})")
+    return parts
+
+
+def _label(base: str) -> str:
+    return PRECISIONS[base].label

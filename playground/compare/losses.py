@@ -55,11 +55,11 @@ def loss_sentence(found: Comparison, *, with_perplexity: bool = False) -> str:
     notes = [f"perplexity {_change(found)}"] if with_perplexity else []
     notes += [band] if band else []
     beside = f" ({'; '.join(notes)})" if notes else ""
-    within = "within noise, " if found.within_noise else ""
     side = "above" if delta > 0 else "below"
+    within = " and within noise" if found.within_noise else ""
     return (
-        f"{b.label} ends at a held-out loss of {other:.4f}, {within}"
-        f"{abs(delta):.4f} nats {side} {a.label}'s {base:.4f}{beside}."
+        f"{b.label} ends at a held-out loss of {other:.4f}, "
+        f"{abs(delta):.4f} nats {side} {a.label}'s {base:.4f}{within}{beside}."
     )
 
 
@@ -71,7 +71,7 @@ def claim_sentence(found: Sequence[Comparison]) -> str | None:
     measured = [c for c in small if c.noise is not None]
     if not measured:
         return (
-            "Whether the cost is under 1%, as is often quoted, cannot be told from one seed; "
+            "Whether it costs under 1%, as is often claimed, cannot be told from one seed; "
             "repeat with --seeds 3."
         )
     holds, fails, is_open = [], [], []
@@ -84,18 +84,10 @@ def claim_sentence(found: Sequence[Comparison]) -> str | None:
             fails.append(f"{label} (at least {signed_percent(low)})")
         else:
             is_open.append(f"{label} ({signed_percent(low)} to {signed_percent(high)})")
-    parts = [
-        f"{words} for {joined(names)}"
-        for words, names in (
-            ("holds", holds),
-            ("does not hold", fails),
-            ("is open", is_open),
-        )
-        if names
-    ]
-    return (
-        f"A cost of under 1%, as is often quoted, taken as perplexity at 95%: {'; '.join(parts)}."
-    )
+    answers = {"yes": holds, "no": fails, "open": is_open}
+    parts = [f"{word} for {joined(names)}" for word, names in answers.items() if names]
+    asked = "Does it cost under 1%, as is often claimed? In perplexity, at 95%"
+    return f"{asked}: {'; '.join(parts)}."
 
 
 def share_sentence(found: Comparison) -> str | None:

@@ -39,7 +39,7 @@ _ENDED = {
 class Verdict:
     """What the comparison found, in words and in numbers.
 
-    headline: one sentence; text: that and all the rest.
+    headline: one sentence; text: that, and below it a line for each subject.
     loss_delta: candidate's final held-out loss minus the baseline's, nats, mean over the seeds.
     loss_delta_noise: half-width of the 95 % noise band, nats (``Comparison.noise``); None for one
         seed, where the spread between seeds was not measured.
@@ -66,7 +66,7 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
     if not records:
         return _said("Nothing has run yet.")
     if any(r.status in ("queued", "running") for r in records):
-        return _said(_live_text(records), *_so_far(records))
+        return _said(_live_text(records), _failures(records), _so_far(records))
     all_arms = arms(records)
     finished = [arm for arm in all_arms if arm.finished]
     failures = _failures(records)
@@ -85,22 +85,19 @@ def _compared(
     found = [compare_arms(baseline, other) for other in others]
     main = min(found, key=lambda c: c.candidate.storage_bits)
     first, *rest = [s for s in (fairness(records).problem, headline(found)) if s]
-    details = [*rest, *_other_yardstick(all_arms, baseline), *failures]
-    details += [
-        said
-        for c in found
-        if (said := loss_sentence(c, with_perplexity=len(found) > 1)) not in (first, *rest)
-    ]
-    details += [share_sentence(main), claim_sentence(found), exact_match_sentence(finished)]
-    details += [_skipped_sentence(arm) for arm in finished if arm.skipped_updates]
-    details += [s for arm in finished if (s := _healed_sentence(arm))]
-    details.append(target_sentence(finished))
-    details += cross_sentences(finished)
-    details += cost_sentences(finished, baseline, main.candidate)
-    details.append(basis_sentence(main, len(found)))
+    losses = [loss_sentence(c, with_perplexity=len(found) > 1) for c in found]
     return _said(
         first,
-        *details,
+        rest,
+        failures + _other_yardstick(all_arms, baseline),
+        [said for said in losses if said not in (first, *rest)],
+        [share_sentence(main), claim_sentence(found), exact_match_sentence(finished)],
+        [_skipped_sentence(arm) for arm in finished if arm.skipped_updates],
+        [_healed_sentence(arm) for arm in finished],
+        [target_sentence(finished)],
+        cross_sentences(finished),
+        cost_sentences(finished, baseline, main.candidate),
+        [basis_sentence(main, len(found))],
         loss_delta=main.loss_delta,
         loss_delta_noise=main.noise,
         speed_ratio=speed_ratio(baseline, main.candidate),
@@ -109,8 +106,10 @@ def _compared(
     )
 
 
-def _said(first: str, *details: str | None, **numbers: object) -> Verdict:
-    text = " ".join([first, *(said for said in details if said)])
+def _said(first: str, *subjects: Sequence[str | None], **numbers: object) -> Verdict:
+    """The headline, and below it a line for each subject there is something to say of."""
+    lines = [" ".join(said for said in sentences if said) for sentences in subjects]
+    text = "\n".join([first, *(line for line in lines if line)])
     return Verdict(text=text, headline=first, **numbers)
 
 
@@ -122,26 +121,22 @@ def _live_text(records: Sequence[RunRecord]) -> str:
 
 
 def _so_far(records: Sequence[RunRecord]) -> list[str]:
-    """What the arms that share a finished seed say already, and what has gone wrong."""
+    """What the arms that share a finished seed say already."""
     baseline, *others = arms(records)
     found = [c for other in others if (c := compare_arms(baseline, other)).seeds]
-    return [*_failures(records), *(f"So far: {loss_sentence(c)}" for c in found)]
+    return [f"So far: {loss_sentence(c)}" for c in found]
 
 
 def _too_few(all_arms: Sequence[Arm], finished: Sequence[Arm], failures: list[str]) -> Verdict:
+    nothing = "No two final losses to compare."
     if not finished:
         first, *rest = failures
-        return _said(first, *rest, "No two final losses to compare.")
+        return _said(first, rest, [nothing])
     [arm] = finished
-    details = [
-        *failures,
-        _healed_sentence(arm),
-        target_sentence([arm]),
-        *cross_sentences([arm]),
-    ]
+    details = [_healed_sentence(arm)], [target_sentence([arm])], cross_sentences([arm])
     if len(all_arms) > 1:
-        return _said(_finished_text(arm), *details, "No two final losses to compare.")
-    return _said(_single_text(arm), *details)
+        return _said(_finished_text(arm), failures, *details, [nothing])
+    return _said(_single_text(arm), failures, *details)
 
 
 def _finished_text(arm: Arm) -> str:

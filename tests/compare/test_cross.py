@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from playground.compare import arms, run_json, verdict
@@ -37,23 +39,33 @@ def test_seeds_are_averaged() -> None:
 
 def test_the_verdict_tells_the_bases_and_what_merging_loses() -> None:
     text = verdict(_records()).text
-    assert "FP16's adapter on other bases: 0.5600 on NVFP4, 0.5000 on its own." in text
-    assert "NVFP4's adapter on other bases: 0.5300 on FP16, 0.5200 on its own." in text
     assert (
-        "NVFP4's adapter apart has 0.5200; merged into BF16 it loses 0.0010 nats (0.5210), "
-        "into NVFP4's 4-bit weights it loses 0.3800 nats (0.9000)." in text
+        "On another base: FP16's adapter has 0.5600 on NVFP4 (0.5000 on its own); "
+        "NVFP4's adapter has 0.5300 on FP16 (0.5200 on its own)." in text
+    )
+    assert (
+        "Merging, against the adapter kept apart: NVFP4's into BF16 loses 0.0010 nats against its "
+        "own base (0.5210); NVFP4's into NVFP4 loses 0.3800 nats (0.9000)." in text
     )
 
 
-def test_a_merge_that_helps_is_said_in_the_same_voice() -> None:
-    better = [arm("fp16"), arm("nvfp4", after=0.52, cross=[_cross("nvfp4", 0.51, True)])]
-    assert "into NVFP4's 4-bit weights it gains 0.0100 nats" in verdict(better).text
+def test_merging_is_held_against_the_same_base_where_it_can_be() -> None:
+    cross = [_cross("nvfp4", 0.56), _cross("nvfp4", 0.55, True), _cross("fp16", 0.5, True)]
+    text = verdict([arm("fp16", cross=cross), arm("nvfp4")]).text
+    assert "FP16's into NVFP4 gains 0.0100 nats (0.5500)" in text
+    assert "FP16's into FP16 loses nothing (0.5000)" in text
 
 
 def test_nothing_is_said_where_nothing_was_asked() -> None:
     text = verdict([arm("fp16"), arm("nvfp4")]).text
-    assert "merged" not in text and "other bases" not in text
+    assert "Merging" not in text and "another base" not in text
 
 
 def test_the_json_has_every_one() -> None:
     assert run_json(_records()[1])["cross"][0] == {"base": "fp16", "merged": False, "loss": 0.53}
+
+
+def test_a_merge_into_nothing_finite_is_said() -> None:
+    lost = [arm("fp16"), arm("nvfp4", cross=[_cross("nvfp4", math.nan, True)])]
+    assert "NVFP4's into NVFP4 is not finite." in verdict(lost).text
+    assert run_json(lost[1])["cross"][0]["loss"] is None

@@ -106,7 +106,7 @@ def test_a_failure_is_a_result_with_its_step_and_reason() -> None:
 def test_an_arm_that_finished_is_not_forgotten_when_another_did_not() -> None:
     stopped = arm("nvfp4", after=None, status="stopped", steps=[step(3)])
     text = verdict([arm("fp16", after=0.5), stopped]).text
-    assert "FP16 finished at a held-out loss of 0.5000. NVFP4 was stopped at step 3." in text
+    assert "FP16 finished at a held-out loss of 0.5000.\nNVFP4 was stopped at step 3." in text
 
 
 def test_a_divergence_does_not_pass_its_last_loss_off_as_a_result() -> None:
@@ -175,7 +175,7 @@ class TestSeeds:
             "NVFP4 is within noise of FP16: 0.04% higher perplexity "
             "(95%: −0.26% to 0.34%; 3 seeds)."
         )
-        assert "within noise, 0.0004 nats above FP16's 0.5430" in found.text
+        assert "0.0004 nats above FP16's 0.5430 and within noise (95%: " in found.text
         # mean 0.0004, deviation 0.001217, t 4.3027, over sqrt(3)
         assert found.loss_delta_noise == pytest.approx(0.003022, abs=1e-6)
 
@@ -196,14 +196,14 @@ class TestSeeds:
     @pytest.mark.parametrize(
         ("deltas", "said"),
         [
-            ((0.001, -0.001, 0.0012), "holds for NVFP4 (at most 0.34%)."),
-            ((0.0201, 0.02, 0.0199), "does not hold for NVFP4 (at least 2.0%)."),
-            ((0.004, 0.012, 0.008), "is open for NVFP4 (−0.19% to 1.8%)."),
-            ((-0.0201, -0.02, -0.0199), "holds for NVFP4 (at most −2.0%)."),
+            ((0.001, -0.001, 0.0012), "yes for NVFP4 (at most 0.34%)."),
+            ((0.0201, 0.02, 0.0199), "no for NVFP4 (at least 2.0%)."),
+            ((0.004, 0.012, 0.008), "open for NVFP4 (−0.19% to 1.8%)."),
+            ((-0.0201, -0.02, -0.0199), "yes for NVFP4 (at most −2.0%)."),
         ],
     )
     def test_under_one_percent_is_answered(self, deltas: tuple, said: str) -> None:
-        claim = "A cost of under 1%, as is often quoted, taken as perplexity at 95%: "
+        claim = "Does it cost under 1%, as is often claimed? In perplexity, at 95%: "
         assert claim + said in verdict(self._arms(*deltas)).text
 
     def test_sixteen_bits_are_not_asked_for_the_claim(self) -> None:
