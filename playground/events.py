@@ -171,6 +171,7 @@ class Facts(_Event):
     energy_source: str | None = None  # None: not measured
     healed_at_step: int | None = None  # first step in heal_to
     healed_to: str | None = None
+    resumed_at_step: int | None = None  # first step after it was resumed last
     eval_sha256: str | None = None  # of the held-out rows' tokens and labels
     batches_sha256: str | None = None
     adapter_init_sha256: str | None = None

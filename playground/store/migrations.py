@@ -150,6 +150,7 @@ ALTER TABLE facts ADD COLUMN peak_reserved_mib REAL;
 ALTER TABLE facts ADD COLUMN energy_source TEXT;
 ALTER TABLE facts ADD COLUMN healed_at_step INTEGER;
 ALTER TABLE facts ADD COLUMN healed_to TEXT;
+ALTER TABLE facts ADD COLUMN resumed_at_step INTEGER;
 ALTER TABLE facts ADD COLUMN eval_sha256 TEXT;
 
 CREATE TABLE eval_rows (

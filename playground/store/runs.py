@@ -222,12 +222,14 @@ class RunStore(Queue):
             )
             return [to_cross_eval(row) for row in rows.fetchall()]
 
-    def layer_errors(self, run_id: str) -> list[LayerError]:
-        """What the looks at rounding errors found, in the order of the steps."""
+    def layer_errors(self, run_id: str, newest: bool = False) -> list[LayerError]:
+        """What the looks at rounding errors found, in the order of the steps, or the last alone."""
+        last = "AND step = (SELECT max(step) FROM layer_errors WHERE run_id = :run)"
         with self.reading() as db:
             rows = db.execute(
-                "SELECT * FROM layer_errors WHERE run_id = ? ORDER BY step, layer, tensor",
-                (run_id,),
+                f"SELECT * FROM layer_errors WHERE run_id = :run {last if newest else ''}"
+                " ORDER BY step, layer, tensor",
+                {"run": run_id},
             )
             return [to_layer_error(row) for row in rows.fetchall()]
 

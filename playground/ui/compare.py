@@ -6,6 +6,7 @@ Handlers are thin: they read their inputs, call a plain function, and return upd
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,7 +17,7 @@ from playground.config import SettingsError
 from playground.launcher import Launcher
 from playground.presets import Preset
 from playground.store import Group, RunStore
-from playground.ui import charts, details, form, panels, text
+from playground.ui import arms, charts, details, form, marks, measured, panels, text
 from playground.ui.log import log
 from playground.ui.watch import Scene, Seen, look
 
@@ -38,12 +39,16 @@ class Page:
     seen: gr.State
     heading: gr.HTML
     again: gr.Button
+    resume: gr.Button
+    pause: gr.Button
     stop: gr.Button
     results: gr.Column
     progress: gr.HTML
     charts: gr.HTML
     outcome: gr.HTML
     details: gr.HTML
+    memory: gr.HTML
+    rounding: gr.HTML
     coverage: gr.HTML
     log: gr.HTML
     command: gr.Textbox
@@ -78,20 +83,35 @@ def updates(scene: Scene | None) -> list[Any]:
         scene.seen,
         panels.heading(scene),
         gr.Button(visible=group is not None),
+        gr.Button(visible=scene.resumable),
         gr.Button(
-            text.STOPPING if scene.stopping else text.STOP,
+            text.PAUSING if scene.asked else text.PAUSE,
+            visible=scene.live and "stop" not in scene.asked,
+            interactive=not scene.asked,
+        ),
+        gr.Button(
+            text.STOPPING if "stop" in scene.asked else text.STOP,
             visible=scene.live,
-            interactive=not scene.stopping,
+            interactive="stop" not in scene.asked,
         ),
         gr.Column(visible=group is not None),
-        panels.progress(scene),
-        charts.payload(group.id, [a.record for a in scene.arms]) if group else None,
+        arms.progress(scene),
+        _charts(scene),
         panels.outcome(scene),
         details.table(scene.records, over),
+        measured.memory(scene.records),
+        measured.rounding(scene.records),
         details.coverage(scene.records),
         log(scene),
         form.command(group) if group else "",
     ]
+
+
+def _charts(scene: Scene) -> dict[str, Any] | None:
+    if scene.group is None:
+        return None
+    happened = {a.run.id: marks.of(a.run, a.last_step) for a in scene.arms}
+    return charts.payload(scene.group.id, [a.record for a in scene.arms], happened)
 
 
 def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset]) -> None:
@@ -106,7 +126,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
                 notice = gr.HTML("", elem_id="notice", apply_default_css=False)
                 go = gr.Button(text.START, variant="primary", elem_id="start")
         with gr.Column(elem_id="results"):
-            page = _results(store)
+            page, refused = _results(store)
 
     def fill(preset: Preset) -> list[Any]:
         return [_based(preset), preset.name, *form.values(preset).values(), ""]
@@ -125,10 +145,17 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 
-    def on_stop(seen: Seen) -> list[Any]:
-        if seen.group_id:
-            launcher.stop(seen.group_id)
-        return show(Seen(seen.group_id))
+    def asking(act: Callable[[str], object]) -> Callable[[Seen], list[Any]]:
+        """A handler that asks the launcher for something; what it refuses is said on the page."""
+
+        def handler(seen: Seen) -> list[Any]:
+            try:
+                act(seen.group_id or "")
+            except SettingsError as error:
+                return [panels.notice(str(error)), *show(Seen(seen.group_id))]
+            return ["", *show(Seen(seen.group_id))]
+
+        return handler
 
     def on_again(seen: Seen) -> list[Any]:
         group = store.get_group(seen.group_id)
@@ -146,7 +173,9 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
             js=_SHOW_FORM
         )
     page.again.click(on_again, page.seen, filled, queue=False, **quiet).then(js=_SHOW_FORM)
-    page.stop.click(on_stop, page.seen, page.outputs, **quiet)
+    acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
+    for button, act in acts.items():
+        button.click(asking(act), page.seen, [refused, *page.outputs], **quiet)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other.
     gr.Timer(TICK_S).tick(show, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
@@ -176,11 +205,16 @@ def _based(preset: Preset) -> str:
     return f'<h3>{text.FORM_HEADING}</h3><p class="based">{escape(said)}</p>'
 
 
-def _results(store: RunStore) -> Page:
+def _results(store: RunStore) -> tuple[Page, gr.HTML]:
     with gr.Row(elem_id="title-row"):
         heading = gr.HTML("", elem_id="heading", apply_default_css=False)
         again = gr.Button(text.SET_UP_AGAIN, size="sm", visible=False, elem_id="again")
+        resume = gr.Button(
+            text.RESUME, variant="primary", size="sm", visible=False, elem_id="resume"
+        )
+        pause = gr.Button(text.PAUSE, size="sm", visible=False, elem_id="pause")
         stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
+    refused = gr.HTML("", elem_id="refused", apply_default_css=False)
     with gr.Column(visible=False) as results:
         with gr.Column(elem_classes="sheet"):
             progress = gr.HTML("", elem_id="progress", apply_default_css=False)
@@ -190,6 +224,11 @@ def _results(store: RunStore) -> Page:
             outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
         with gr.Accordion(text.DETAILS, open=False, elem_classes="sheet fold", elem_id="details"):
             table = gr.HTML("", apply_default_css=False)
+        with gr.Accordion(text.MEASURED, open=False, elem_classes="sheet fold", elem_id="measured"):
+            gr.HTML(f"<h4>{text.MEMORY_HEADING}</h4>", apply_default_css=False)
+            memory = gr.HTML("", apply_default_css=False)
+            gr.HTML(f"<h4>{text.ROUNDING_HEADING}</h4>", apply_default_css=False)
+            rounding = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
             coverage = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
@@ -203,17 +242,22 @@ def _results(store: RunStore) -> Page:
                 lines=1,
                 elem_id="command",
             )
-    return Page(
+    page = Page(
         seen=gr.State(Seen()),
         heading=heading,
         again=again,
+        resume=resume,
+        pause=pause,
         stop=stop,
         results=results,
         progress=progress,
         charts=drawn,
         outcome=outcome,
         details=table,
+        memory=memory,
+        rounding=rounding,
         coverage=coverage,
         log=said,
         command=command,
     )
+    return page, refused

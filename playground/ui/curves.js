@@ -73,6 +73,25 @@ function lonely(line) {
   );
 }
 
+// Repetitions of one arm: the mean line, where all of them that have begun have got to.
+function meanLine(repetitions) {
+  const begun = repetitions.filter((line) => line.x.length);
+  if (begun.length < 2) return begun[0] ?? repetitions[0];
+  const places = begun.map((line) => new Map(line.x.map((x, i) => [x, line.y[i]])));
+  const x = begun[0].x.filter((at) => places.every((place) => place.has(at)));
+  const y = x.map((at) => {
+    const values = places.map((place) => place.get(at));
+    return values.includes(null) ? null : values.reduce((sum, v) => sum + v) / values.length;
+  });
+  return { ...begun[0], x, y, marks: [], live: false };
+}
+
+// Each arm's line: its only one, or the mean of its repetitions.
+function strong(lines) {
+  const arms = [...new Set(lines.map((line) => line.arm))];
+  return arms.map((arm) => meanLine(lines.filter((line) => line.arm === arm)));
+}
+
 // Lines that coincide would hide each other: there they take turns along x, in bands of this width.
 const BAND = 9;
 const TOUCHING = 2; // pixels between two lines that cannot be told apart

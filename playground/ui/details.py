@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from playground.compare import RunRecord, fairness
+from playground.compare import RunRecord, arms, fairness
+from playground.compare.arms import several_seeds
 from playground.config import PRECISIONS
 from playground.events import FINAL
 from playground.ui import figures, text
+from playground.ui.measured import crossed
 from playground.ui.panels import badge, swatch
 
 _Cell = Callable[[RunRecord], str]
@@ -49,6 +51,16 @@ def _claim(r: RunRecord) -> str:
 def _peak(r: RunRecord) -> str:
     known = r.facts.peak_mib is not None
     return figures.mib(r.facts.peak_mib) + (_claim(r) if known else "")
+
+
+def _energy(r: RunRecord) -> str:
+    joules, source = r.energy_j, r.facts.energy_source
+    if joules is None:
+        return text.EM_DASH
+    of_token = text.ENERGY_A_TOKEN.format(
+        joules=figures.number(r.joules_per_token, 3), source=escape(source or "")
+    )
+    return f"{figures.number(joules)} J<em>{of_token}</em>{_claim(r)}"
 
 
 def _weights(r: RunRecord) -> str:
@@ -113,40 +125,51 @@ CELLS: dict[str, _Cell] = {
     "adapters": lambda r: figures.mib(r.facts.adapters_mib),
     "optimizer": lambda r: figures.mib(r.facts.optimizer_mib),
     "peak": _peak,
+    "reserved": lambda r: figures.mib(r.facts.peak_reserved_mib),
     "parameters": _parameters,
     "converted": _converted,
     "rows": _rows,
+    "energy": _energy,
     "skipped": _skipped,
     "batches": lambda r: f"<code>{figures.short_hash(r.facts.batches_sha256)}</code>",
     "adapter": lambda r: f"<code>{figures.short_hash(r.facts.adapter_init_sha256)}</code>",
 }
 
 
+SOMETIMES = {"exact", "energy", "reserved"}
+"""Rows that are left out where no run has anything to say."""
+
+
 def table(records: Sequence[RunRecord], over: bool) -> str:
-    """One column for each arm, one row for each fact; what was not measured is a dash."""
+    """One column for each run, one row for each fact; what was not measured is a dash."""
     if not records:
         return ""
+    repeated = several_seeds(records)
     heads = "".join(
-        f'<th scope="col">{swatch(r.config.precision)}{_precision(r.config.precision)}</th>'
-        for r in records
+        f'<th scope="col">{swatch(r.config.precision)}{_name(r, repeated)}</th>' for r in records
     )
-    body = "".join(
-        f'<tr><th scope="row">{text.ROWS[key]}</th>'
-        + "".join(f"<td>{cell(r)}</td>" for r in records)
-        + "</tr>"
-        for key, cell in CELLS.items()
-    )
+    body = ""
+    for key, cell in CELLS.items():
+        cells = [cell(r) for r in records]
+        if key not in SOMETIMES or any(c != text.EM_DASH for c in cells):
+            row = "".join(f"<td>{c}</td>" for c in cells)
+            body += f'<tr><th scope="row">{text.ROWS[key]}</th>{row}</tr>'
     more = text.SIDEWAYS.format(count=len(records))
     swipe = f'<p class="sideways">{more}</p>' if len(records) > 2 else ""
     return (
-        f'{fair(records, over)}{swipe}<div class="wide" tabindex="0">'
+        f'{fair(records, over)}{crossed(records)}{swipe}<div class="wide" tabindex="0">'
         f'<table class="facts"><thead><tr><td></td>{heads}'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
+def _name(r: RunRecord, repeated: bool) -> str:
+    label = _precision(r.config.precision)
+    return text.SEED_OF.format(label=label, seed=r.seed) if repeated else label
+
+
 def fair(records: Sequence[RunRecord], over: bool) -> str:
-    """Three answers: same batches, same adapter start, nothing else different."""
+    """Three answers: same batches, same adapter start, nothing else different, seed by seed."""
     if len(records) < 2:
         return f'<p class="fair">{text.ONE_ARM}</p>'
     found = fairness(records)
@@ -170,7 +193,8 @@ def _answer(name: str, value: bool | None, otherwise: str) -> str:
 
 def coverage(records: Sequence[RunRecord]) -> str:
     """Which Linear layers a precision took over, and why each of the others stayed."""
-    return "".join(_coverage(r) for r in records)
+    told = [next((r for r in a.runs if r.facts.coverage), a.runs[0]) for a in arms(records)]
+    return "".join(map(_coverage, told))
 
 
 def _coverage(r: RunRecord) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import gradio as gr
@@ -10,7 +11,7 @@ from playground.compare import RunRecord, verdict
 from playground.config import PRECISIONS, private
 from playground.store import Group, Run, RunStore
 from playground.ui import figures, text
-from playground.ui.panels import badge, chip, swatch
+from playground.ui.panels import badge, chip, overall, swatch
 
 MOST = 100
 """Comparisons that are listed."""
@@ -34,7 +35,8 @@ def _row(store: RunStore, group: Group) -> str:
     steps = text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps))
     # An ordinary link: the keyboard, a new tab and a bookmark all work.
     link = f'<a href="?group={escape(group.id)}">{escape(group.title)}</a>'
-    arms = "".join(_arm(run) for run in group.runs)
+    names = dict.fromkeys(run.precision for run in group.runs)
+    arms = "".join(_arm([r for r in group.runs if r.precision == name]) for name in names)
     return (
         f'<tr><td class="when">{figures.moment(group.created_at)}</td>'
         f'<td>{link}<span class="id">{escape(group.preset)} · {escape(group.id)}</span></td>'
@@ -43,11 +45,13 @@ def _row(store: RunStore, group: Group) -> str:
     )
 
 
-def _arm(run: Run) -> str:
-    label = PRECISIONS[run.precision].label
+def _arm(runs: Sequence[Run]) -> str:
+    label = PRECISIONS[runs[0].precision].label
+    times = f"<i>× {len(runs)}</i>" if len(runs) > 1 else ""
+    how = next((run.facts.how for run in runs if run.facts.how), None)
     return (
-        f'<span class="arm">{swatch(run.precision)}<b>{label}</b>{chip(run.status)}'
-        f"{badge(run.facts.how)}</span>"
+        f'<span class="arm">{swatch(runs[0].precision)}<b>{label}</b>{times}'
+        f"{chip(overall({run.status for run in runs}))}{badge(how)}</span>"
     )
 
 

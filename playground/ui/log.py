@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from playground.config import PRECISIONS
 from playground.events import Eval
 from playground.ui import figures, text
+from playground.ui.arms import name
 from playground.ui.watch import Arm, Scene
 
 MOST_PRINTED = 4_000
@@ -17,13 +17,13 @@ MOST_PRINTED = 4_000
 def log(scene: Scene) -> str:
     """Arm by arm, oldest first, each line with the arm that it is about."""
     lines = [
-        f'<li class="is-{level}"><b>{PRECISIONS[a.run.precision].label}</b> '
+        f'<li class="is-{level}"><b>{escape(name(a, scene.repeated))}</b> '
         f"<span>{escape(said)}</span></li>"
         for a in scene.arms
         for level, said in _lines(a)
     ]
     shown = f'<ol class="log">{"".join(lines)}</ol>' if lines else f"<p>{text.LOG_EMPTY}</p>"
-    return shown + "".join(map(_printed, scene.arms))
+    return shown + "".join(_printed(a, name(a, scene.repeated)) for a in scene.arms)
 
 
 def _lines(arm: Arm) -> Iterator[tuple[str, str]]:
@@ -43,7 +43,7 @@ def _lines(arm: Arm) -> Iterator[tuple[str, str]]:
         )
     yield from (("info", _held_out(e)) for e in evals if e.when == "after")
     if run.over:
-        level = "info" if run.status in ("finished", "stopped") else "error"
+        level = "info" if run.status in ("finished", "stopped", "paused") else "error"
         ending = f"{text.STATUS_WORDS[run.status]}: {run.error}" if run.error else None
         yield level, ending or text.STATUS_WORDS[run.status]
 
@@ -58,10 +58,9 @@ def _held_out(e: Eval) -> str:
     return text.LOG_EXACT.format(said=said, share=share, count=e.exact_match_rows)
 
 
-def _printed(arm: Arm) -> str:
+def _printed(arm: Arm, label: str) -> str:
     printed = arm.printed.strip()[-MOST_PRINTED:]
     if not printed:
         return ""
-    label = PRECISIONS[arm.run.precision].label
     said = text.LOG_PRINTED.format(label=label)
     return f'<p class="printed">{said}</p><pre class="printed">{escape(printed)}</pre>'

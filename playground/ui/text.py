@@ -42,6 +42,9 @@ STOP = "Stop"
 SET_UP_AGAIN = "Set up the same again"
 SET_UP_FROM = "The form holds the settings of “{title}”; change what you like."
 STOPPING = "Stopping…"
+PAUSE = "Pause"
+PAUSING = "Pausing…"
+RESUME = "Resume"
 NO_PRECISION = (
     "Precisions is empty; there is nothing to run without one; tick at least one, "
     "and two or more for a comparison."
@@ -164,11 +167,21 @@ STATUS_WORDS = {
 }
 WAITING_FOR_TURN = "waits for its turn"
 STARTING = "starting"
+WAITING_TO_GO_ON = "waits to go on"
 STOP_ASKED = "stopping after this step"
+PAUSE_ASKED = "pausing after this step"
 STEP_OF = "step {step} of {total}"
 ETA = "about {time} left of its steps"
-ETA_ALL = "About {time} left for all {count} together."
+ETA_ALL = "About {time} left for all {count} runs together."
 FINISHED_IN = "took {time}"
+FINISHED_AGAIN_IN = "took {time} since it was resumed"
+FINISHED_OF = "{done} of {count} finished"
+SEED_DOES = "seed {seed}: {doing}"
+AFTER_STEP = "after step {step}"
+BEFORE_STEPS = "before its first step"
+OF_SEED = ", seed {seed}"
+CAN_RESUME = "Resume goes on from its last checkpoint."
+REST_GOES_ON = "The other runs go on."
 ENDED_AFTER = "after {time}"
 ENDED_WHILE = "after {time}, while {stage}"
 ARMS_HEADING = "Progress of each precision"
@@ -209,14 +222,14 @@ CHARTS = {
     },
 }
 MARK_HEALED = "healed: {label} from here on"
+MARK_RESUMED = "resumed: the first step of its new process"
 CAUSE_WORDS = {
     "out of memory": "out of memory",
-    "not finite": "the loss was not a finite number",
+    "not finite": "loss not finite",
     "refused": "refused",
     "killed": "killed from outside",
     "crashed": "crashed",
-    "lost": "its process was lost",
-    "error": "an error",
+    "lost": "process lost",
 }
 REPEATED = "{label} × {count}"
 SEED_OF = "{label}, seed {seed}"
@@ -244,6 +257,10 @@ WHEN_WORDS = {"before": "before training", "during": "during training", "after":
 
 # What came out.
 VERDICT = "Verdict"
+VERDICT_REST = "All that was found"
+TILE_BAND = "95 %: {low} to {high}, over {over}"
+OVER_SEEDS = "{count} seeds"
+OVER_ROWS = "the held-out rows of one seed"
 TILE_LOSS = "Held-out loss"
 TILE_SPEED = "Speed"
 TILE_MEMORY = "Peak memory"
@@ -284,6 +301,8 @@ ROWS = {
     "adapters": "Adapter",
     "optimizer": "Optimizer state",
     "peak": "Peak memory",
+    "energy": "Energy of its steps",
+    "reserved": "Peak reserved memory",
     "parameters": "Trained parameters",
     "converted": "Linear layers converted",
     "rows": "Rows",
@@ -291,6 +310,7 @@ ROWS = {
     "batches": "Batches (hash)",
     "adapter": "Adapter start (hash)",
 }
+ENERGY_A_TOKEN = "{joules} J a token; {source}"
 EMULATED_FIGURE = "ran emulated: no claim"
 MEDIAN_OF = "median of {count}, {warmup} warm-up steps left out"
 CONVERTED_OF = "{converted} of {total}, {share} of their weights"
@@ -304,13 +324,35 @@ FAIR_NO = "no"
 FAIR_UNKNOWN = "known when both have finished"
 FAIR_NOT_RECORDED = "not known: not every run finished"
 OTHER_DIFFERENCES = "differs: {names}"
-SIDEWAYS = "Swipe the table sideways to see all {count} precisions."
+SIDEWAYS = "Swipe the table sideways to see all {count} runs."
 ONE_ARM = "one precision only"
 COVERAGE_SOME = "{label}: {converted} Linear layers {formats}; kept as they were:"
 COVERAGE_ALL = "{label}: all {converted} Linear layers {formats}; none was kept as it was."
 COVERAGE_FORMATS = "have weights in {weights} and take activations in {activations}"
 COVERAGE_UNKNOWN = "{label}: known once the model is loaded."
 COVERAGE_NEVER = "{label}: not known, for it ended before its model was loaded."
+
+MEASURED = "Memory by kind and rounding errors"
+MEMORY_HEADING = "What fills the memory, in MiB"
+MEMORY_KINDS = {
+    "weights": "frozen weights",
+    "adapters": "adapter",
+    "optimizer": "optimizer",
+    "gradients": "gradients",
+    "activations": "activations",
+}
+MEMORY_UNKNOWN = "Known once the first step was made."
+ROUNDING_HEADING = "How far rounding is off, ‖rounded − exact‖ / ‖exact‖"
+ROUNDING_UNKNOWN = (
+    "Not looked at. Under Measuring, “Look at errors every” says after how many steps to look."
+)
+TENSOR_WORDS = {"weight": "Weight", "activation": "Activation", "gradient": "Gradient"}
+ZEROED = "{share} became 0"
+CROSSED = "Held-out loss of each finished adapter on other bases"
+ADAPTER_OF = "{label}’s adapter"
+ON_BASE = "on {label}"
+MERGED_INTO = "merged into {label}"
+TRAINED_ON = "as trained"
 
 # History.
 HISTORY_HEADING = "Earlier comparisons"

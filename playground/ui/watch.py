@@ -54,8 +54,22 @@ class Scene:
         return self.group is not None and not self.group.over
 
     @property
-    def stopping(self) -> bool:
-        return self.live and any(a.run.stop_requested and not a.run.over for a in self.arms)
+    def repeated(self) -> bool:
+        """Each precision has several runs, one a seed."""
+        return len(self.arms) > len({a.run.precision for a in self.arms})
+
+    @property
+    def asked(self) -> set[str]:
+        """What was asked of runs that have not ended: ``stop``, ``pause``."""
+        return {a.run.stop_kind for a in self.arms if not a.run.over and a.run.stop_kind}
+
+    @property
+    def ending(self) -> bool:
+        return bool(self.asked)
+
+    @property
+    def resumable(self) -> bool:
+        return not self.asked and any(a.run.why_not_resumable is None for a in self.arms)
 
 
 def first_choice(store: RunStore) -> str | None:
@@ -110,7 +124,12 @@ def _arm(store: RunStore, run: Run, log_tail: Callable[[str], str]) -> Arm:
     return Arm(
         run=run,
         record=RunRecord.of(
-            run, store.steps(run.id, max_points=charts.MAX_POINTS), store.evals(run.id)
+            run,
+            store.steps(run.id, max_points=charts.MAX_POINTS),
+            store.evals(run.id, max_points=charts.MAX_POINTS),
+            eval_rows=store.eval_rows(run.id) if run.over else None,
+            cross=store.cross_evals(run.id) if run.over else (),
+            layer_errors=store.layer_errors(run.id, newest=True),
         ),
         messages=store.messages(run.id, limit=60),
         printed="" if run.started_at is None else log_tail(run.id),

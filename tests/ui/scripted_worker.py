@@ -54,7 +54,9 @@ def train_in(home: Path) -> Callable[..., Iterator[Event]]:
         yield Stage(name="loading", detail=f"model {config.model}")
         yield Message(level="info", text=f"{config.dataset}: 2 000 rows read, all kept.")
         yield facts(config, bits, script.get("how", "emulated"))
-        if not done:
+        if done:
+            yield Facts(resumed_at_step=done + 1)
+        else:
             yield Eval(step=0, when="before", loss=4.2, tokens=4000)
         total = config.training.max_steps
         for number in range(done + 1, total + 1):

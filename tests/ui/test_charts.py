@@ -12,7 +12,7 @@ from playground import hardware
 from playground.events import Eval, Message, Stage, Step
 from playground.presets import load_preset
 from playground.store import RunStore
-from playground.ui import charts, details, figures, history, panels, text
+from playground.ui import arms, charts, details, figures, history, panels, text
 from playground.ui.build import here
 from playground.ui.log import log
 from playground.ui.watch import Seen, first_choice, look
@@ -130,45 +130,6 @@ def test_an_unknown_group_is_a_sentence(tmp_path) -> None:
     assert "&lt;script&gt;" in panels.heading(scene) and "<script>" not in panels.heading(scene)
 
 
-def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
-    store = RunStore(tmp_path)
-    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
-    run = store.claim_next("1:1")
-    store.append(run.id, Stage(name="tokenising", detail="1 200 of 2 000 rows", progress=0.6))
-    shown = panels.progress(look(store, group.id, Seen()))
-    assert "tokenising, 1 200 of 2 000 rows" in shown
-    assert "width:60.0%" in shown and "waits for its turn" in shown
-    store.append(run.id, Stage(name="training"), *(step(n) for n in range(1, 31)))
-    shown = panels.progress(look(store, group.id, Seen()))
-    assert "about 6 s left" in shown  # 30 steps of 200 ms
-    assert 'aria-valuenow="30"' in shown
-    assert "left for all 2 together" in shown
-
-
-def test_the_time_left_is_that_of_the_whole_comparison(tmp_path) -> None:
-    store = RunStore(tmp_path)
-    preset = load_preset("quick", {"precisions": "fp32,fp16,nvfp4"})
-    group = store.create_group("quick", "t", preset.configs, "1:1")
-    arms = look(store, group.id, Seen()).arms
-    assert panels.remaining_of_all_s(arms, now=0.0) is None
-    ended = replace(arms[0].run, status="finished", started_at=100.0, ended_at=150.0)
-    going = replace(arms[1].run, status="running", started_at=150.0)
-    arms = [replace(a, run=run) for a, run in zip(arms, (ended, going, arms[2].run), strict=True)]
-    assert panels.remaining_of_all_s(arms, now=160.0) == 40 + 50
-    one = replace(arms[1], record=replace(arms[1].record, steps=[step(n) for n in range(1, 31)]))
-    assert panels.remaining_of_all_s([one, arms[2]], now=160.0) == 6 + 16
-
-
-def test_a_run_that_failed_early_says_when_and_at_what(tmp_path) -> None:
-    store = RunStore(tmp_path)
-    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
-    run = store.claim_next("1:1")
-    store.append(run.id, Stage(name="loading", detail="model tiny"))
-    store.settle(run.id, "failed", "There is no model.", owner="1:1")
-    shown = panels.progress(look(store, group.id, Seen()))
-    assert "after 0 s, while loading" in shown and "took" not in shown
-
-
 def test_the_log_tells_how_a_run_went_and_what_it_printed(tmp_path) -> None:
     store = RunStore(tmp_path)
     group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
@@ -204,7 +165,7 @@ def test_whatever_a_run_says_is_text(tmp_path) -> None:
     store.append(run.id, Eval(step=0, when="before", loss=1.0, tokens=1))
     store.settle(run.id, "failed", evil, owner="1:1")
     scene = look(store, group.id, Seen(), lambda run_id: evil)
-    parts = [panels.heading(scene), panels.progress(scene), log(scene)]
+    parts = [panels.heading(scene), arms.progress(scene), log(scene)]
     parts += [panels.outcome(scene), details.table(scene.records, True), history.table(store)]
     for part in parts:
         assert "<img" not in part
@@ -222,9 +183,7 @@ def test_the_masthead_claims_no_more_than_the_device_can(capability: str, native
     assert "nothing about a GPU" in here(replace(device, kind="cpu", compute_capability=None))
 
 
-def test_the_verdict_panel_gives_the_numbers_of_arms_that_ran_for_real() -> None:
-    found = panels.compared(ARMS)
-    assert [r.config.precision for r in found] == ["fp16", "nvfp4"]
+def test_the_details_give_the_numbers_of_arms_that_ran_for_real() -> None:
     table = details.table(ARMS, True)
     assert "native" in table and "0.5000" in table and "500.0" in table
     assert table.count("is-yes") == 3

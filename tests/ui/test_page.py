@@ -93,7 +93,7 @@ def test_a_second_browser_sees_it_and_can_stop_it(served: Served, visit) -> None
     second.get_by_role("button", name="Stop", exact=True).click()
     for page in (first, second):
         expect(page.locator("#heading .chip")).to_have_text("stopped")
-        expect(page.locator(".verdict-text")).to_contain_text("stopped at step 10")
+        expect(page.locator("#outcome")).to_contain_text("stopped at step 10")
     assert not served.store.live()
 
 
@@ -150,7 +150,8 @@ def test_an_earlier_comparison_is_set_up_again(served: Served, visit) -> None:
     page.get_by_role("button", name="Start comparison").click()
     page.wait_for_selector(".verdict.is-done")
     assert f"?group={served.store.list_groups()[0].id}" in page.url
-    page.get_by_role("button", name="Adjust first").nth(1).click()
+    card = page.locator(".preset", has=page.get_by_role("button", name="Start smollm2"))
+    card.get_by_role("button", name="Adjust first").click()
     expect(field(page, "max_steps")).to_have_value("30")
     page.get_by_role("button", name="Set up the same again").click()
     expect(field(page, "max_steps")).to_have_value("4")
@@ -235,7 +236,8 @@ def test_an_unknown_link_says_so(served: Served, visit) -> None:
 
 def test_a_preset_can_be_adjusted_first(served: Served, visit) -> None:
     page = visit(served.url)
-    page.get_by_role("button", name="Adjust first").nth(1).click()
+    card = page.locator(".preset", has=page.get_by_role("button", name="Start smollm2"))
+    card.get_by_role("button", name="Adjust first").click()
     expect(field(page, "model")).to_have_value(re.compile("smollm2"))
     expect(field(page, "max_steps")).to_have_value("30")
     expect(page.locator("#form")).to_contain_text("Based on the preset smollm2")
@@ -263,7 +265,7 @@ def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> N
     page.get_by_role("button", name="Start comparison").click()
     page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
-    expect(page.locator(".sideways")).to_contain_text("all 4 precisions")
+    expect(page.locator(".sideways")).to_contain_text("all 4 runs")
     table = page.locator(".wide")
     table.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
     edge = table.bounding_box()

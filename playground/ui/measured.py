@@ -1,0 +1,131 @@
+"""What was measured beside the loss, as HTML: memory by kind, rounding errors, other bases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+from playground.compare import Arm, RunRecord, arms
+from playground.compare.cross import cross_losses
+from playground.config import PRECISIONS
+from playground.events import LayerError
+from playground.ui import figures, text
+from playground.ui.panels import badge, swatch
+
+TENSORS = ("weight", "activation", "gradient")
+
+
+def memory(records: Sequence[RunRecord]) -> str:
+    """A bar for each arm, of the kinds of tensors that fill the memory; all on one scale."""
+    known = [(arm, kinds) for arm in arms(records) if (kinds := _kinds(arm))]
+    if not known:
+        return f"<p>{text.MEMORY_UNKNOWN}</p>"
+    most = max(sum(kinds.values()) for _, kinds in known)
+    note = next((r.facts.memory_source for r in records if r.facts.memory_source), None)
+    said = f'<p class="soft">{escape(note)}</p>' if note else ""
+    return said + "".join(_memory_bar(arm, kinds, most) for arm, kinds in known)
+
+
+def _kinds(arm: Arm) -> dict[str, float]:
+    """MiB by kind in the arm's first run that told; repetitions hold the same tensors."""
+    for run in arm.runs:
+        found = {kind: getattr(run.facts, f"{kind}_mib") for kind in text.MEMORY_KINDS}
+        if found["weights"] is not None:
+            return {kind: mib for kind, mib in found.items() if mib is not None}
+    return {}
+
+
+def _memory_bar(arm: Arm, kinds: dict[str, float], most: float) -> str:
+    how = next((r.facts.how for r in arm.runs if r.facts.how), None)
+    parts = "".join(
+        f'<i class="kind-{kind}" style="width:{mib / most:.2%}"></i>' for kind, mib in kinds.items()
+    )
+    listed = "".join(
+        f'<li><i class="kind-{kind}"></i>{text.MEMORY_KINDS[kind]} '
+        f"<b>{figures.number(mib)}</b></li>"
+        for kind, mib in kinds.items()
+    )
+    return (
+        f'<div class="kinds-of arm-{escape(arm.precision)}"><p>{swatch(arm.precision)}'
+        f"<b>{arm.label}</b>{badge(how)}<span>{figures.mib(sum(kinds.values()))}</span></p>"
+        f'<div class="stack" aria-hidden="true">{parts}</div><ul>{listed}</ul></div>'
+    )
+
+
+def rounding(records: Sequence[RunRecord]) -> str:
+    """The newest look at each arm: how far rounding is off in a few layers."""
+    shown = "".join(_looked_at(arm) for arm in arms(records))
+    return shown or f"<p>{text.ROUNDING_UNKNOWN}</p>"
+
+
+def _looked_at(arm: Arm) -> str:
+    errors = next((r.layer_errors for r in reversed(arm.runs) if r.layer_errors), ())
+    if not errors:
+        return ""
+    newest = max(e.step for e in errors)
+    found = {(e.layer, e.tensor): e for e in errors if e.step == newest}
+    layers = sorted({layer for layer, _ in found}, key=_in_order)
+    most = max((e.relative_error for e in found.values() if e.relative_error < 1e9), default=0.0)
+    heads = "".join(f'<th scope="col">{text.TENSOR_WORDS[t]}</th>' for t in TENSORS)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(layer)}</th>'
+        + "".join(f"<td>{_error(found.get((layer, t)), most)}</td>" for t in TENSORS)
+        + "</tr>"
+        for layer in layers
+    )
+    return (
+        f'<div class="wide" tabindex="0"><table class="facts errors arm-{escape(arm.precision)}">'
+        f"<caption>{swatch(arm.precision)}<b>{arm.label}</b> "
+        f"{text.AFTER_STEP.format(step=newest)}</caption>"
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _in_order(layer: str) -> list[tuple[int, str]]:
+    """Layer 2 before layer 10."""
+    return [(int(n or 0), word) for n, word in re.findall(r"(\d+)|(\D+)", layer)]
+
+
+def _error(error: LayerError | None, most: float) -> str:
+    if error is None:
+        return text.EM_DASH
+    width = min(error.relative_error / most, 1) if most else 0
+    zeroed = text.ZEROED.format(share=figures.share(error.zeroed_share))
+    return (
+        f"{figures.share(error.relative_error)}"
+        f'<i class="bar"><i style="width:{width:.1%}"></i></i><em>{zeroed}</em>'
+    )
+
+
+def crossed(records: Sequence[RunRecord]) -> str:
+    """Each finished adapter, a row, on each base that it was judged on, a column; or nothing."""
+    found = [(arm, losses) for arm in arms(records) if (losses := cross_losses(arm))]
+    if not found:
+        return ""
+    every = {key for _, losses in found for key in losses}
+    order = list(PRECISIONS)
+    columns = sorted(every, key=lambda key: (key[1], order.index(key[0])))
+    heads = "".join(f'<th scope="col">{_base(*key)}</th>' for key in columns)
+    rows = "".join(
+        f'<tr><th scope="row">{swatch(arm.precision)}{text.ADAPTER_OF.format(label=arm.label)}</th>'
+        + "".join(_crossed_cell(arm, key, losses.get(key)) for key in columns)
+        + "</tr>"
+        for arm, losses in found
+    )
+    return (
+        f'<div class="wide" tabindex="0"><table class="facts crossed">'
+        f"<caption>{text.CROSSED}</caption><thead><tr><td></td>{heads}</tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _base(base: str, merged: bool) -> str:
+    words = text.MERGED_INTO if merged else text.ON_BASE
+    return words.format(label=PRECISIONS[base].label)
+
+
+def _crossed_cell(arm: Arm, key: tuple[str, bool], loss: float | None) -> str:
+    own = key == (arm.precision, False)
+    shown = figures.number(loss)
+    return f"<td>{f'<b>{shown}</b><em>{text.TRAINED_ON}</em>' if own else shown}</td>"
