@@ -17,6 +17,10 @@ _SHORTEST = 64  # tokens; rows cut below this say little
 _CUDA_IS_FULL = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
 
 
+class ResumeError(RuntimeError):
+    """A run cannot go on where it was, for a reason that may pass. The message is one sentence."""
+
+
 class Place(NamedTuple):
     """Where a run was: its last stage ("" before any) and its last step (0 before any)."""
 
@@ -45,7 +49,9 @@ def from_exception(error: BaseException, config: RunConfig, place: Place) -> Sta
     text = " ".join(str(error).split())
     if isinstance(error, SettingsError):
         return Status(status="failed", error=text, cause="refused")
-    if _is_out_of_memory(error, text):
+    if isinstance(error, ResumeError):
+        return Status(status="failed", error=private(text), cause="error")
+    if is_out_of_memory(error):
         return Status(
             status="failed", error=_out_of_memory(text, config, place), cause="out of memory"
         )
@@ -56,6 +62,15 @@ def from_exception(error: BaseException, config: RunConfig, place: Place) -> Sta
     shown = text if len(text) <= 300 else text[:297] + "..."
     said = private(f"{name} {place}: {shown or 'no message'}. The log has the details.")
     return Status(status="failed", error=said, cause="error")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """torch names CUDA's; its CPU allocator and CUDA's libraries raise plain RuntimeErrors."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    text = str(error)
+    full = "DefaultCPUAllocator" in text and "allocate" in text
+    return isinstance(error, RuntimeError) and (full or any(s in text for s in _CUDA_IS_FULL))
 
 
 def from_exit_code(code: int | None) -> Status:
@@ -80,14 +95,6 @@ def from_exit_code(code: int | None) -> Status:
         return Status(status="failed", error=said, cause="crashed")
     said = f"The worker ended with exit code {code} before it said why; see the end of its log."
     return Status(status="failed", error=said, cause="error")
-
-
-def _is_out_of_memory(error: BaseException, text: str) -> bool:
-    # torch names CUDA's error; its CPU allocator and CUDA's libraries raise plain RuntimeErrors.
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    full = "DefaultCPUAllocator" in text and "allocate" in text
-    return isinstance(error, RuntimeError) and (full or any(s in text for s in _CUDA_IS_FULL))
 
 
 def _out_of_memory(text: str, config: RunConfig, place: Place) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,8 @@ import torch
 from torch import nn
 
 from playground.config import LoraSettings, SettingsError, nearest
+from playground.precision.keep import is_named
+from playground.training.durable import whole_folder
 
 
 def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Module:
@@ -67,14 +67,27 @@ def save_adapter(model: Any, folder: Path, base: str) -> None:
     Args:
         base: what the saved adapter calls its base model.
     """
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     model.peft_config["default"].base_model_name_or_path = base
-    # "auto" would ask the hub whether the base has grown new tokens.
-    model.save_pretrained(partial, safe_serialization=True, save_embedding_layers=False)
-    if folder.exists():
-        shutil.rmtree(folder)
-    os.replace(partial, folder)
+    with whole_folder(folder) as partial:
+        # "auto" would ask the hub whether the base has grown new tokens.
+        model.save_pretrained(partial, safe_serialization=True, save_embedding_layers=False)
+
+
+def load_adapter(model: Any, folder: Path) -> None:
+    """Reads what ``save_adapter`` wrote into the adapter of ``model``, in place and bit for bit.
+
+    Raises:
+        ValueError: it is not an adapter of the same layers and ranks.
+    """
+    from peft import get_peft_model_state_dict, set_peft_model_state_dict
+    from safetensors.torch import load_file
+
+    values = load_file(folder / "adapter_model.safetensors")
+    own = get_peft_model_state_dict(model, save_embedding_layers=False)
+    shapes = {name: tensor.shape for name, tensor in own.items()}
+    if shapes != {name: tensor.shape for name, tensor in values.items()}:
+        raise ValueError("its matrices are not those of this run's adapter")
+    set_peft_model_state_dict(model, values)
 
 
 def _initialise(model: nn.Module, seed: int) -> None:
@@ -100,7 +113,7 @@ def _refuse_unmatched(model: nn.Module, names: tuple[str, ...]) -> None:
     tied = [name for name in layers if _is_tied(model, name)]
     known = sorted({name.rpartition(".")[2] for name in layers if name not in tied})
     for wanted in names:
-        found = [name for name in layers if _names(wanted, name)]
+        found = [name for name in layers if is_named(wanted, name)]
         if shared := [name for name in found if name in tied]:
             raise SettingsError(
                 f"target_modules names '{wanted}', but the matrix of '{shared[0]}' is the "
@@ -112,11 +125,6 @@ def _refuse_unmatched(model: nn.Module, names: tuple[str, ...]) -> None:
                 f"target_modules names '{wanted}', which no layer of this model is called; "
                 f"choose from {', '.join(known)}.{nearest(wanted, known)}"
             )
-
-
-def _names(wanted: str, layer: str) -> bool:
-    # peft's rule: the whole dotted name, or its last parts.
-    return layer == wanted or layer.endswith(f".{wanted}")
 
 
 def _is_tied(model: nn.Module, layer: str) -> bool:

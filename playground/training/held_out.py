@@ -20,24 +20,26 @@ def evaluate(
 ) -> Iterator[Event]:
     """Yields its progress, then its Eval; returns the loss. No answers are written during."""
     settings = run.config
-    found = yield from with_progress(
-        f"loss of {len(run.eval)} held-out rows",
-        held_out_loss(
-            run.model,
-            run.eval,
-            batch_size=settings.training.micro_batch_size,
-            pad_id=run.pad_id,
-            device=run.device,
-            check=check,
-        ),
-    )
-    match = ExactMatch(None, 0)
-    asked = run.eval[: settings.data.exact_match_rows]
-    if asked and when != "during":
-        match = yield from with_progress(
-            f"answering {len(asked)} held-out rows",
-            exact_match(run.model, run.tokenizer, asked, device=run.device, check=check),
+    # Its passes must not show in the seeds of the steps that follow: nothing of it does.
+    with run.model.get_base_model().shared_operand.aside():
+        found = yield from with_progress(
+            f"loss of {len(run.eval)} held-out rows",
+            held_out_loss(
+                run.model,
+                run.eval,
+                batch_size=settings.training.micro_batch_size,
+                pad_id=run.pad_id,
+                device=run.device,
+                check=check,
+            ),
         )
+        match = ExactMatch(None, 0)
+        asked = run.eval[: settings.data.exact_match_rows]
+        if asked and when != "during":
+            match = yield from with_progress(
+                f"answering {len(asked)} held-out rows",
+                exact_match(run.model, run.tokenizer, asked, device=run.device, check=check),
+            )
     if when != "during":
         yield EvalRows(step=step, when=when, losses=found.row_losses, tokens=found.row_tokens)
     yield Eval(

@@ -9,19 +9,27 @@ from pathlib import Path
 import torch
 
 from playground.config import RunConfig, TrainingSettings
-from playground.data.batches import BatchHash, MicroBatch, batches
-from playground.events import Event, Facts, Stage, Status, Step
-from playground.training.adapter import save_adapter, trainable
+from playground.data.batches import MicroBatch
+from playground.events import Event, Facts, Message, Stage, Status, Step
+from playground.training.adapter import save_adapter
+from playground.training.checkpoint import (
+    checkpoint_is_due,
+    keep_checkpoint,
+    newest_checkpoint,
+    remove_checkpoints,
+    restore_checkpoint,
+)
 from playground.training.cross import cross_evaluate
-from playground.training.endings import REMEDY, all_skipped, diverged
+from playground.training.endings import all_skipped, diverged, diverged_after
 from playground.training.energy import EnergyMeter
-from playground.training.heal import heal, scales_loss, still_settling
+from playground.training.heal import heal, still_settling
 from playground.training.held_out import evaluate
 from playground.training.loss import summed_loss
 from playground.training.meters import MIB, WARMUP_STEPS, Memory, StepTimer, stored_bytes
-from playground.training.optimise import Optimiser, Update
-from playground.training.prepare import Prepared, prepare
+from playground.training.optimise import Update
+from playground.training.prepare import prepare
 from playground.training.probe import probe
+from playground.training.state import TrainingState
 
 
 class _Stopped(Exception):
@@ -29,7 +37,11 @@ class _Stopped(Exception):
 
 
 def train(
-    config: RunConfig, *, folder: Path, should_stop: Callable[[], bool] = lambda: False
+    config: RunConfig,
+    *,
+    folder: Path,
+    should_stop: Callable[[], bool] = lambda: False,
+    resume: bool = False,
 ) -> Iterator[Event]:
     """Fine-tunes a LoRA adapter on a frozen base model in one precision.
 
@@ -37,14 +49,21 @@ def train(
     Evals between as asked, an Eval after, CrossEvals of the adapter on other bases as asked, and
     one Status at the end: finished, stopped, or diverged when the loss or the gradients are no
     longer finite, or never were. The same configuration gives the same events twice, times and
-    memory aside.
+    memory aside, also if it was stopped or killed and resumed in between.
+
+    An event is to be stored before the next is asked for: what is removed or written then counts on
+    it.
 
     Args:
-        folder: the run's own; ``folder/adapter`` is complete when the run is finished or judges its
-            adapter on other bases, else absent.
-        should_stop: asked after each step, and while loading, tokenising and evaluating.
+        folder: the run's own. ``folder/adapter`` is complete when the run is finished or judges its
+            adapter on other bases, else absent; ``folder/checkpoints`` is there until it is.
+        should_stop: asked after each step, and while loading, tokenising and evaluating. A run that
+            had begun to train writes a checkpoint before it stops.
+        resume: go on after the newest checkpoint in ``folder``, or from step 0 if there is none.
     Raises:
-        SettingsError: the configuration cannot be run; before any training, in one sentence.
+        SettingsError: the configuration cannot be run, or is not the checkpoint's; before any
+            training, in one sentence.
+        ResumeError: the checkpoint cannot be gone on from.
     """
 
     def check() -> None:
@@ -52,110 +71,120 @@ def train(
             raise _Stopped
 
     try:
-        yield from _train(config, folder, check)
+        yield from _train(config, folder, check, resume)
     except _Stopped:
         yield Status(status="stopped")
 
 
-def _train(config: RunConfig, folder: Path, check: Callable[[], None]) -> Iterator[Event]:
+def _train(
+    config: RunConfig, folder: Path, check: Callable[[], None], resume: bool
+) -> Iterator[Event]:
+    checkpoints = folder / "checkpoints"
+    if not resume:
+        remove_checkpoints(checkpoints)
+    newest = newest_checkpoint(checkpoints, config)  # refused before anything is loaded
     # Runs of one home share a GPU and thus what the self-tests of its backends came to.
     run = yield from prepare(config, check, folder.parent / "self-tests.json")
-    yield from evaluate(run, 0, "before", check)
-    status = yield from _steps(run, check)
-    if status.status == "finished":
-        last = config.training.max_steps
-        loss = yield from evaluate(run, last, "after", check)
-        if not math.isfinite(loss):  # the last update did it, so no step could see it
-            error = f"After step {last} the held-out loss became {loss}; {REMEDY}"
-            yield Status(status="diverged", error=error)
-            return
-        yield Stage(name="saving the adapter")
-        check()
-        folder.mkdir(parents=True, exist_ok=True)
-        # A local folder goes by its name: where it lies is nobody's business.
-        save_adapter(run.model, folder / "adapter", run.entry.hub_id or Path(run.entry.id).name)
-        yield from cross_evaluate(run, check)  # last, because the run's own base is gone after it
+    if newest is None:
+        if resume:
+            text = "There is no checkpoint to go on from, so it starts again from step 0."
+            yield Message(level="info", text=text)
+        yield from evaluate(run, 0, "before", check)
+    state = TrainingState(run)
+    if newest is not None:
+        yield Stage(name="resuming", detail=newest.name)
+        yield from restore_checkpoint(state, newest, check)
+        yield Message(level="info", text=f"Resumed after step {state.step}.")
+    try:
+        status = yield from _steps(state, checkpoints, check)
+        yield from state.facts()
+        if status.status == "finished":
+            status = yield from _conclude(state, folder / "adapter", check)
+    except _Stopped:
+        yield from state.facts()
+        yield Stage(name="saving a checkpoint", detail=f"step {state.step}")
+        yield from keep_checkpoint(state, checkpoints)
+        status = Status(status="stopped")
     yield status
+    if status.status == "finished":
+        remove_checkpoints(checkpoints)
 
 
-def _steps(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
+def _conclude(state: TrainingState, adapter: Path, check: Callable[[], None]) -> Iterator[Event]:
+    """What comes after the last step; returns the Status the run ends in."""
+    run = state.run
+    loss = yield from evaluate(run, state.step, "after", check)
+    if not math.isfinite(loss):  # the last update did it, so no step could see it
+        return diverged_after(state.step, loss)
+    yield Stage(name="saving the adapter")
+    check()
+    save_adapter(run.model, adapter, state.base_name)
+    yield from cross_evaluate(run, check)  # last, because the run's own base is gone after it
+    return Status(status="finished")
+
+
+def _steps(state: TrainingState, checkpoints: Path, check: Callable[[], None]) -> Iterator[Event]:
     """Yields the steps and the evaluations between them; returns the Status they end in."""
-    settings = run.config.training
-    optimiser = Optimiser(
-        list(trainable(run.model).values()),
-        settings,
-        scales_loss=scales_loss(run.config),
-        device=run.device,
-    )
-    timer, energy, digest = StepTimer(run.device), EnergyMeter(run.device), BatchHash()
+    run, optimiser, settings = state.run, state.optimiser, state.run.config.training
+    timer, energy = StepTimer(run.device), EnergyMeter(run.device)
     counted = (False, run.recipe.name)
-    status = Status(status="finished")
-    order = batches(
-        run.train,
-        settings.micro_batch_size,
-        settings.grad_accum_steps,
-        settings.seed,
-        pad_id=run.pad_id,
-    )
 
     def loss_of(batch: MicroBatch) -> torch.Tensor:
         check()
         with run.memory.watch(batch):
             return summed_loss(run.model, batch.to(run.device))
 
+    def look_around() -> Iterator[Event]:
+        """Between two steps: what is due after the last, whoever made it."""
+        if checkpoint_is_due(state.step, settings):
+            yield from keep_checkpoint(state, checkpoints)
+        check()
+        if _evaluation_is_due(state.step, settings):
+            yield from evaluate(run, state.step, "during", check)
+            yield Stage(name="training")
+
+    yield Facts(energy_source=energy.source)
     yield Stage(name="training")
-    for number, micro_batches in zip(range(1, settings.max_steps + 1), order, strict=False):
-        try:
-            yield from heal(run, number, check)
-            with energy(), timer():
-                update = optimiser.step(micro_batches, loss_of)
-            digest.add(micro_batches)
-            # AdamW makes its moments when it first moves; another base has other weights.
-            at_rest = (optimiser.updates > 0, run.recipe.name)
-            changed, counted = at_rest != counted, at_rest
-            if changed:
-                run.memory.recount(optimiser.state_tensors())
-            used = run.memory.read()
-            yield _step_event(run, number, micro_batches, update, timer.step_ms, used, energy)
-            if changed and optimiser.updates:
-                yield Facts(optimizer_mib=stored_bytes(optimiser.state_tensors()) / MIB)
-            if reason := diverged(update, optimiser):
-                status = Status(status="diverged", error=f"At step {number} {reason}")
-                break
-            yield from probe(run, number, micro_batches, update.loss_scale)
-            check()
-            if _evaluation_is_due(number, settings):
-                yield from evaluate(run, number, "during", check)
-                yield Stage(name="training")
-        except _Stopped:
-            status = Status(status="stopped")
-            break
-    if status.status == "finished" and not optimiser.updates:  # a model that was never trained
-        status = Status(status="diverged", error=all_skipped(optimiser))
-    yield Facts(
-        batches_sha256=digest.hexdigest(),
-        skipped_updates=optimiser.skipped,
-        energy_source=energy.source,
-    )
-    yield run.memory.facts()
-    return status
+    yield from look_around()
+    for number, micro_batches in state.steps_left():
+        yield from heal(run, number, check)
+        with energy(), timer():
+            update = optimiser.step(micro_batches, loss_of)
+        state.completed(number, micro_batches)
+        # AdamW makes its moments when it first moves; another base has other weights.
+        at_rest = (optimiser.updates > 0, run.recipe.name)
+        changed, counted = at_rest != counted, at_rest
+        if changed:
+            run.memory.recount(optimiser.state_tensors())
+        used = run.memory.read()
+        yield _step_event(state, micro_batches, update, timer.step_ms, used, energy)
+        if changed and optimiser.updates:
+            yield Facts(optimizer_mib=stored_bytes(optimiser.state_tensors()) / MIB)
+        if ended := diverged(number, update, optimiser):
+            return ended
+        yield from probe(run, number, micro_batches, update.loss_scale)
+        yield from look_around()
+    if not optimiser.updates:  # a model that was never trained
+        return all_skipped(optimiser)
+    return Status(status="finished")
 
 
 def _evaluation_is_due(number: int, settings: TrainingSettings) -> bool:
     # After the last step comes the evaluation "after" anyway.
     every = settings.eval_every
-    return every > 0 and number % every == 0 and number < settings.max_steps
+    return every > 0 and number % every == 0 and 0 < number < settings.max_steps
 
 
 def _step_event(
-    run: Prepared,
-    number: int,
+    state: TrainingState,
     batches: list[MicroBatch],
     update: Update,
     step_ms: float,
     used: Memory,
     energy: EnergyMeter,
 ) -> Step:
+    """Of the step just completed."""
+    run, number = state.run, state.step
     tokens = sum(batch.tokens for batch in batches)
     return Step(
         step=number,
@@ -169,7 +198,8 @@ def _step_event(
         supervised_tokens=sum(batch.supervised_tokens for batch in batches),
         step_ms=step_ms,
         tokens_per_s=tokens / (step_ms / 1000),
-        warmup=number <= WARMUP_STEPS[run.device.type] or still_settling(run, number),
+        warmup=number <= state.resumed_at + WARMUP_STEPS[run.device.type]
+        or still_settling(run, number),
         memory_mib=used.memory_mib,
         peak_mib=used.peak_mib,
         reserved_mib=used.reserved_mib,

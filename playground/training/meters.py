@@ -57,7 +57,7 @@ class WeightFacts(NamedTuple):
 
 def weigh(model: nn.Module) -> WeightFacts:
     """Weighs the base model (buffers included), its converted Linears, and the adapter."""
-    converted = [m for m in model.modules() if isinstance(m, FrozenLinear)]
+    converted = [m for m in model.modules() if isinstance(m, FrozenLinear) and not m.kept]
     packed = stored_bytes(t for m in converted for t in m.weight_tensors())
     values = sum(m.in_features * m.out_features for m in converted)
     adapter = stored_bytes(p for p in model.parameters() if p.requires_grad)
@@ -138,6 +138,16 @@ class CudaMemory:
         activations = self._activations / MIB if self._largest_batch else None
         return Facts(peak_mib=peak, peak_reserved_mib=reserved, activations_mib=activations)
 
+    def peaks(self) -> dict[str, int]:
+        """The highest so far, for a run that goes on in another process."""
+        self.read()
+        seen = {"largest_batch": self._largest_batch, "activations": self._activations}
+        return self._peaks | seen
+
+    def load_peaks(self, peaks: dict[str, int]) -> None:
+        self._largest_batch, self._activations = peaks["largest_batch"], peaks["activations"]
+        self._peaks = {kind: max(peak, peaks[kind]) for kind, peak in self._peaks.items()}
+
     @contextmanager
     def aside(self) -> Iterator[None]:
         """What is allocated inside counts towards no peak."""
@@ -210,6 +220,13 @@ class CountedMemory:
             activations_mib=self._activations / MIB if self._largest_batch else None,
             peak_mib=self.read().peak_mib,
         )
+
+    def peaks(self) -> dict[str, int]:
+        """The highest so far, for a run that goes on in another process."""
+        return {"largest_batch": self._largest_batch, "activations": self._activations}
+
+    def load_peaks(self, peaks: dict[str, int]) -> None:
+        self._largest_batch, self._activations = peaks["largest_batch"], peaks["activations"]
 
     @contextmanager
     def aside(self) -> Iterator[None]:
