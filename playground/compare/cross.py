@@ -12,15 +12,20 @@ from playground.config import PRECISIONS
 def cross_losses(arm: Arm) -> dict[tuple[str, bool], float]:
     """Mean held-out loss by (base, merged) over the arm's finished runs, nats.
 
-    The adapter on the base it was trained on is the run's own evaluation.
+    The adapter on the base it ended its training on is the run's own evaluation.
     """
     found: dict[tuple[str, bool], list[float]] = {}
     for run in arm.finished:
         for evaluation in run.cross:
             found.setdefault((evaluation.base, evaluation.merged), []).append(evaluation.loss)
     means = {key: mean_of(losses) for key, losses in found.items()}
-    own, after = (arm.precision, False), arm.eval_loss("after")
+    own, after = (own_base(arm), False), arm.eval_loss("after")
     return means if not means or after is None else {own: after} | means
+
+
+def own_base(arm: Arm) -> str:
+    """The precision an arm ended in: what it healed to, if it did."""
+    return next((r.facts.healed_to for r in arm.finished if r.facts.healed_to), arm.precision)
 
 
 def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
@@ -40,7 +45,7 @@ def _on_others(arm: Arm) -> list[str]:
     return [
         f"{arm.label}'s adapter has {loss:.4f} on {_label(base)} ({own:.4f} on its own)"
         for (base, merged), loss in found.items()
-        if not merged and base != arm.precision and own is not None
+        if not merged and base != own_base(arm) and own is not None
     ]
 
 

@@ -69,3 +69,14 @@ def test_a_merge_into_nothing_finite_is_said() -> None:
     lost = [arm("fp16"), arm("nvfp4", cross=[_cross("nvfp4", math.nan, True)])]
     assert "NVFP4's into NVFP4 is not finite." in verdict(lost).text
     assert run_json(lost[1])["cross"][0]["loss"] is None
+
+
+def test_a_healed_run_s_own_base_is_what_it_healed_to() -> None:
+    healed = arm(
+        "nvfp4", after=0.4, healed_at_step=5, healed_to="bf16", cross=[_cross("nvfp4", 0.6)]
+    )
+    assert cross_losses(arms([healed])[0]) == {("bf16", False): 0.4, ("nvfp4", False): 0.6}
+    assert (
+        "NVFP4's adapter has 0.6000 on NVFP4 (0.4000 on its own)"
+        in verdict([arm("fp16"), healed]).text
+    )
