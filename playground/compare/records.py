@@ -110,13 +110,20 @@ class RunRecord:
 
     @property
     def energy_j(self) -> float | None:
-        """Joules of all training steps; None unless it was measured in each."""
-        energy = [s.energy_j for s in self.steps]
-        return None if not energy or None in energy else sum(energy)
+        """Joules of all training steps; None where energy was not measured.
+
+        A step shorter than the meter's tick has none and the next one has its share too, so sums
+        are right where single steps are not.
+        """
+        return _energy(self.steps)
 
     @property
     def joules_per_token(self) -> float | None:
-        """Over the timed steps in which energy was measured; None where there is none."""
-        measured = [s for s in self.timed_steps if s.energy_j is not None]
-        tokens = sum(s.tokens for s in measured)
-        return sum(s.energy_j for s in measured) / tokens if tokens else None
+        """Over the timed steps, non-padding tokens; None where energy was not measured."""
+        energy = _energy(self.timed_steps)
+        return None if energy is None else energy / sum(s.tokens for s in self.timed_steps)
+
+
+def _energy(steps: Sequence[Step]) -> float | None:
+    measured = [s.energy_j for s in steps if s.energy_j is not None]
+    return sum(measured) if measured else None

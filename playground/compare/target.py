@@ -2,7 +2,7 @@
 
 As in MLPerf Training ("time to train to a quality target", Mattson et al., arXiv 1910.01500), but
 what is counted is training alone: evaluations are left out of the seconds and joules, and a
-warm-up step, which also pays for caches and compilation, counts as the median of the others. The
+warm-up step, which also pays for caches and compilation, counts as one of the others. The
 loss is looked at only when it is evaluated, so a target is passed somewhere in the last interval.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 from playground.compare.arms import Arm
 from playground.compare.records import RunRecord
 from playground.compare.words import plural
+from playground.events import Step
 
 
 @dataclass(frozen=True)
@@ -49,29 +50,31 @@ def time_to_target(record: RunRecord) -> TimeToTarget | None:
     for evaluation in record.evals:
         if evaluation.loss <= target:
             steps = [s for s in record.steps if s.step <= evaluation.step]
-            timed = record.timed_steps
             return TimeToTarget(
                 target_loss=target,
                 loss=evaluation.loss,
                 steps=evaluation.step,
                 tokens=sum(s.tokens for s in steps),
-                seconds=_total([(s.step_ms, s.warmup) for s in steps], [s.step_ms for s in timed])
-                / 1000,
-                joules=_total([(s.energy_j, s.warmup) for s in steps], [s.energy_j for s in timed]),
+                seconds=_seconds(record, steps),
+                joules=_joules(record, steps),
                 since_step=before,
             )
         before = evaluation.step
     return None
 
 
-def _total(
-    values: Sequence[tuple[float | None, bool]], typical: Sequence[float | None]
-) -> float | None:
-    """The sum, a warm-up step counted as the median of the timed ones; None if one is missing."""
-    known = [value for value in typical if value is not None]
-    usual = median(known) if known else None
-    counted = [usual if warmup and usual is not None else value for value, warmup in values]
-    return None if None in counted else sum(counted)
+def _seconds(record: RunRecord, steps: Sequence[Step]) -> float:
+    usual = record.step_ms_median  # None: there are no others to take the measure from
+    return sum(usual if s.warmup and usual is not None else s.step_ms for s in steps) / 1000
+
+
+def _joules(record: RunRecord, steps: Sequence[Step]) -> float | None:
+    """A warm-up step counts as the mean: of single steps' energy the median says little."""
+    per_token, timed = record.joules_per_token, record.timed_steps
+    if per_token is None:
+        return None
+    usual = per_token * sum(s.tokens for s in timed) / len(timed)
+    return sum(usual if s.warmup else s.energy_j or 0.0 for s in steps)
 
 
 _UNITS: dict[str, Callable[[float], str]] = {

@@ -43,12 +43,17 @@ def test_warm_up_counts_as_an_ordinary_step() -> None:
     assert time_to_target(_arm("fp16", steps=only, during={1: 0.9})).seconds == 60
 
 
-def test_joules_need_a_figure_for_every_step() -> None:
+def test_joules_are_a_sum_in_which_a_step_without_a_tick_is_in_the_next() -> None:
     steps = [step(n, energy_j=2.0) for n in range(1, 10)]
     assert time_to_target(_arm("fp16", steps=steps)).joules == 12
-    steps[4] = step(5)
-    assert time_to_target(_arm("fp16", steps=steps)).joules is None
+    steps[3:5] = [step(4), step(5, energy_j=4.0)]
+    assert time_to_target(_arm("fp16", steps=steps)).joules == 12
     assert time_to_target(_arm("fp16")).joules is None
+
+
+def test_warm_up_counts_for_joules_as_an_ordinary_step() -> None:
+    steps = [step(1, energy_j=900.0), *(step(n, energy_j=2.0) for n in range(2, 10))]
+    assert time_to_target(_arm("fp16", steps=steps)).joules == 12
 
 
 def test_the_sentence_gives_everything_where_all_ran_for_real() -> None:
@@ -97,3 +102,14 @@ def test_the_json_has_it_for_each_run() -> None:
         "seconds": pytest.approx(1.2), "joules": None, "since_step": 3,
     }  # fmt: skip
     assert run_json(_arm("fp16", target=0.1))["time_to_target"] is None
+
+
+def test_energy_of_a_run_and_of_its_tokens() -> None:
+    steps = [step(1, energy_j=900.0), step(2), *(step(n, energy_j=4.0) for n in (3, 4))]
+    found = run_json(_arm("fp16", steps=steps))
+    assert found["energy_j"] == 908
+    assert found["joules_per_token"] == pytest.approx(8 / 300)  # warm-up left out
+    assert found["tokens_per_joule"] == pytest.approx(300 / 8)
+    unmeasured = run_json(_arm("fp16"))
+    keys = ("energy_j", "joules_per_token", "tokens_per_joule")
+    assert [unmeasured[key] for key in keys] == [None, None, None]
