@@ -23,6 +23,7 @@ from playground.events import Message, Status
 from playground.failures import from_exit_code
 from playground.presets import Preset
 from playground.processes import ProcessId, child_environment
+from playground.sinks import chosen_sinks
 from playground.store import Group, Run, RunStore
 
 POLL_S = 0.1
@@ -74,7 +75,11 @@ class Launcher:
 
         The same comparison asked for again while it is queued or running is that comparison: five
         clicks make one.
+
+        Raises:
+            SettingsError: the environment names a sink that cannot be used; nothing is queued.
         """
+        chosen_sinks()  # the workers inherit the environment: better now than in each of them
         preset = replace(preset, precisions=tuple(precisions or preset.precisions))
         configs = preset.configs
         title = title or preset.title

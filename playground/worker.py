@@ -21,6 +21,7 @@ from playground.config import private
 from playground.events import FINAL, Event, Stage, Status
 from playground.failures import Place, from_exception
 from playground.processes import ProcessId
+from playground.sinks import Arm, Fan, chosen_sinks
 from playground.store import Run, RunStore
 
 HEARTBEAT_S = 2.0
@@ -124,17 +125,32 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
             should_stop=stop,
             resume=run.attempt > 1,
         )
-        for event in events:
-            if isinstance(event, Status) and event.status in FINAL:
-                return stop.outcome() if event.status == "stopped" else event
-            place = place.after(event)
-            store.append(run.id, event)
+        with _sinks(store, run) as sinks:
+            for event in events:
+                if isinstance(event, Status) and event.status in FINAL:
+                    return stop.outcome() if event.status == "stopped" else event
+                place = place.after(event)
+                store.append(run.id, event)
+                if failed := sinks.write(event):
+                    store.append(run.id, *failed)
         return stop.outcome() if stop() else Status(status="finished")
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
         if isinstance(error, SystemExit) and stop():
             return stop.outcome()
         print(private(traceback.format_exc()), file=sys.stderr, flush=True)
         return from_exception(error, run.config, place)
+
+
+@contextmanager
+def _sinks(store: RunStore, run: Run) -> Iterator[Fan]:
+    """Where the run's figures go beside the store, if that was asked for."""
+    name = f"{run.position + 1}-{run.precision}-seed{run.config.training.seed}"
+    sinks = Fan(chosen_sinks(), store.home, Arm(run.group_id, name))
+    try:
+        yield sinks
+    finally:
+        if failed := sinks.close():
+            store.append(run.id, *failed)
 
 
 def _real_train() -> Train:
