@@ -1,4 +1,4 @@
-"""The same actions from a terminal: compare, run, list, show, stop; and doctor.
+"""The same actions from a terminal: compare, run, list, show, stop, pause, resume; and doctor.
 
 Exit codes: 0 it went well; 1 otherwise: a run or the self-test did not finish, or the request could
 not be carried out (one sentence on stderr, nothing created). A command that is not spelled right is
@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -24,7 +24,7 @@ from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
 from playground.config import SettingsError, expand, private
 from playground.data.check import check_rows
-from playground.launcher import Launcher, interrupted
+from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
 from playground.store import Group, Run, RunStore
@@ -125,22 +125,30 @@ def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
 @cli.command()
 def stop(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     """Stop a run, or every run of a comparison, and wait until nothing of it is left."""
+    _end(run_or_group, "stop", json_file, home)
+
+
+@cli.command()
+def pause(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
+    """Save where a run, or every run of a comparison, is and end it, to be resumed later."""
+    _end(run_or_group, "pause", json_file, home)
+
+
+@cli.command()
+def resume(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
+    """Go on with what was paused, stopped, interrupted or failed, and run it to its end."""
     _check_writable(json_file)
+    told_to_leave = interrupted()
     store = _existing(home)
     found = store.find(run_or_group)
-    ids = found.run_ids if isinstance(found, Group) else [found.id]
-    before = {i: store.get_run(i) for i in ids}
-    launcher = Launcher(store)  # takes over a run whose server is gone
-    launcher.stop(found.id)
-    if not _wait_for_end(store, ids):  # the process that watches it may be suspended
-        _say(f"{found.id} was asked to stop, but the process that watches it does not act.")
-        raise typer.Exit(1)
-    launcher.close()
-    runs = [store.get_run(i) for i in ids]
-    for ended in runs:
-        was = " already" if before[ended.id].over else ""
-        _say(f"{ended.id}:{was} {ended.status}")
-    _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
+    group_id = found.id if isinstance(found, Group) else found.group_id
+    launcher = Launcher(store)
+    try:
+        ids = launcher.resume(found.id)
+    except SettingsError:
+        launcher.close()
+        raise
+    _see_through(store, launcher, group_id, ids, told_to_leave, json_file)
 
 
 @cli.command()
@@ -166,34 +174,71 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
     store = RunStore(home)
     launcher = Launcher(store)
     group = launcher.start(preset, title=title)
-    _say(f"Comparison {group.id}")
-    if sentence := waiting_for(store, group.id):
+    _see_through(store, launcher, group.id, group.run_ids, told_to_leave, json_file)
+
+
+def _see_through(
+    store: RunStore,
+    launcher: Launcher,
+    group_id: str,
+    run_ids: Sequence[str],
+    told_to_leave: Callable[[], bool],
+    json_file: Path | None,
+) -> None:
+    """Draws the queued runs of a comparison to their end, and leaves with the exit code."""
+    _say(f"Comparison {group_id}")
+    if sentence := waiting_for(store, group_id):
         _say(sentence)
 
     def heed() -> None:
-        if told_to_leave() and not store.get_group(group.id).stopping:
-            launcher.stop(group.id)  # first, for the terminal to speak to may be gone
+        if told_to_leave() and not store.get_group(group_id).stopping:
+            launcher.stop(group_id)  # first, for the terminal to speak to may be gone
             _say("Stopping; this takes at most 10 seconds.")
 
     try:
-        group = follow(store, group.id, view(store, console), heed)
+        group = follow(store, group_id, view(store, console), heed)
     except BaseException:  # the pipe we print to is closed, say: what nobody sees must not go on
-        launcher.stop(group.id)
-        _wait_for_end(store, group.run_ids)
+        launcher.stop(group_id)
+        _wait_for_end(store, run_ids, _STOPPED_WITHIN_S)
         raise
     finally:
         launcher.close()
     result = _group_json(store, group)
     _print_group(result, group)
+    if any(not run.why_not_resumable for run in group.runs):
+        _say(f"Go on with it by `{command('resume', group_id, home=store.home)}`.")
     _write_json(json_file, result)
-    if all(r.status == "finished" for r in group.runs):
+    if all(store.get_run(i).status == "finished" for i in run_ids):
         raise typer.Exit(0)
     raise typer.Exit(1)
 
 
-def _wait_for_end(store: RunStore, run_ids: Sequence[str]) -> bool:
+def _end(
+    run_or_group: str, how: Literal["stop", "pause"], json_file: Path | None, home: Path
+) -> None:
+    """Asks a run, or all of a comparison, to end, and waits until nothing of it is left."""
+    _check_writable(json_file)
+    store = _existing(home)
+    found = store.find(run_or_group)
+    ids = found.run_ids if isinstance(found, Group) else [found.id]
+    before = {i: store.get_run(i) for i in ids}
+    launcher = Launcher(store)  # takes over a run whose server is gone
+    launcher.pause(found.id) if how == "pause" else launcher.stop(found.id)
+    within_s = _STOPPED_WITHIN_S + (PAUSE_S if how == "pause" else 0)
+    if not _wait_for_end(store, ids, within_s):  # the process that watches it may be suspended
+        _say(f"{found.id} was asked to {how}, but the process that watches it does not act.")
+        raise typer.Exit(1)
+    launcher.close()
+    runs = [store.get_run(i) for i in ids]
+    for ended in runs:
+        was = " already" if before[ended.id].over else ""
+        _say(f"{ended.id}:{was} {ended.status}")
+    _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
+
+
+def _wait_for_end(store: RunStore, run_ids: Sequence[str], within_s: float) -> bool:
     """Waits until stopped runs have ended and their processes are gone; False if they are not."""
-    deadline = time.monotonic() + _STOPPED_WITHIN_S
+    deadline = time.monotonic() + within_s
     while any(not run.over or run.pid for run in map(store.get_run, run_ids)):
         if time.monotonic() > deadline:
             return False

@@ -215,7 +215,11 @@ class TestPauseAndResume:
         resumed, last = store.get_run(old.run_ids[0]), store.get_group(new.id).runs[-1]
         assert last.ended_at and resumed.started_at and last.ended_at <= resumed.started_at
 
-    def test_stop_outranks_a_pause_that_is_under_way(self, store: RunStore, launch: Launch) -> None:
+    def test_stop_outranks_a_pause_that_is_under_way(
+        self, store: RunStore, launch: Launch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(launcher_module, "TERM_AFTER_S", 0.2)
+        monkeypatch.setattr(launcher_module, "KILL_AFTER_S", 0.6)
         launcher = launch()
         group = launcher.start(fakes.preset("deaf", precisions="fp16"))
         wait_for_steps(store, group.run_ids[0])
