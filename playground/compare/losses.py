@@ -102,7 +102,8 @@ def share_sentence(found: Comparison) -> str | None:
         band = f" (95%{_over(found)}: {signed_percent(low)} to {signed_percent(high)})"
     near_zero = ", a share of a loss near zero" if base < 0.1 else ""
     word = "higher" if change > 0 else "lower"
-    return f"The loss itself is {percent(change)} {word}{band}{near_zero}."
+    label = found.candidate.label
+    return f"{label}'s loss itself is {percent(change)} {word}{band}{near_zero}."
 
 
 def exact_match_sentence(all_arms: Sequence[Arm]) -> str | None:
@@ -131,7 +132,7 @@ def basis_sentence(found: Comparison, comparisons: int) -> str:
     else:
         rest = f"; over the held-out rows it was not measured: {found.unpaired or 'not finite'}"
     chance = (
-        f" Of {comparisons} such comparisons, one in twenty looks different by chance."
+        f" Of {comparisons} comparisons at 95%, one may well look different by chance."
         if comparisons >= _MANY
         else ""
     )

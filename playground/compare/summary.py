@@ -93,6 +93,7 @@ def group_json(
             "same_batches": fair.same_batches is True,
             "same_adapter_init": fair.same_adapter_init is True,
             "same_eval_rows": fair.same_eval_rows,  # None: not known
+            "seeds_differ": fair.seeds_differ,  # None: there is but one
             "only_difference": fair.only_difference,
         },
         "verdict": {

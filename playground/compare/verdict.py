@@ -90,7 +90,7 @@ def _compared(
         first,
         rest,
         failures + _other_yardstick(all_arms, baseline),
-        [said for said in losses if said not in (first, *rest)],
+        *([said] for said in losses if said not in (first, *rest)),
         [share_sentence(main), claim_sentence(found), exact_match_sentence(finished)],
         [_skipped_sentence(arm) for arm in finished if arm.skipped_updates],
         [_healed_sentence(arm) for arm in finished],

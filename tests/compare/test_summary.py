@@ -37,6 +37,7 @@ def test_every_key_of_the_contract_is_there() -> None:
         "same_batches": True,
         "same_adapter_init": True,
         "same_eval_rows": True,
+        "seeds_differ": None,
         "only_difference": ["precision"],
     }
     assert set(out["verdict"]) == {

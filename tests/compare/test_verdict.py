@@ -212,7 +212,7 @@ class TestSeeds:
     def test_the_difference_as_a_share_of_the_loss(self) -> None:
         text = verdict(self._arms(0.002, 0.002, base=-0.033)).text  # baselines of 0.009 and 0.01
         assert (
-            "The loss itself is 21.1% higher (95%: 21.1% to 21.1%), a share of a loss near zero."
+            "NVFP4's loss itself is 21.1% higher (95%: 21.1% to 21.1%), a share of a loss near zero"
             in text
         )
         assert "near zero" not in verdict(self._arms(0.002, 0.002)).text
