@@ -69,6 +69,8 @@ def preset(script: str, steps: int = 5, precisions: str = "fp16,nvfp4") -> Prese
         },
         "data": {
             "max_seq_len": 128,
+            "too_long": "cut",
+            "columns": None,
             "learn_from": "answers",
             "train_rows": None,
             "eval_rows": 128,

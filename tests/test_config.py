@@ -14,6 +14,7 @@ from playground.config import (
     check_precision,
     field_of,
     nearest,
+    parse_columns,
     parse_config,
     private,
     setting_path,
@@ -206,3 +207,39 @@ class TestPrivate:
     def test_a_home_of_the_root_folder_hides_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HOME", "/")
         assert private("/data/x") == "/data/x"
+
+
+@pytest.mark.parametrize(
+    ("written", "columns"),
+    [
+        ("prompt=Frage, answer=Antwort", {"prompt": "Frage", "answer": "Antwort"}),
+        ("Question = q ,output= a=b", {"prompt": "q", "answer": "a=b"}),
+        ('prompt=Q, "answer=Antwort, kurz"', {"prompt": "Q", "answer": "Antwort, kurz"}),
+        (
+            "instruction=a,input=b,output=c,system=d",
+            dict(prompt="a", input="b", answer="c", system="d"),
+        ),
+        ("conversations=chat", {"messages": "chat"}),
+        ("text=Body", {"text": "Body"}),
+    ],
+)
+def test_columns_are_mapped_by_hand(values: dict, written: str, columns: dict) -> None:
+    config = parse_config(_with(values, "data", "columns", written))
+    assert config.data.columns == written and parse_columns(written) == columns
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("Frage", "'Frage' names no column; write it such as prompt=Question, answer=Reply."),
+        ("prompt=, answer=b", "'prompt=' names no column"),
+        ("promt=a, answer=b", "'promt' is no part of a row; .* Did you mean 'prompt'?"),
+        ("prompt=a, question=b, answer=c", "two columns for the prompt; keep one"),
+        ("prompt=a", "a row is text, or messages, or a prompt and its answer"),
+        ("text=a, answer=b", "a row is text, or messages"),
+        (" ", "a row is text, or messages"),
+    ],
+)
+def test_a_mapping_that_makes_no_row_is_refused(values: dict, written: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=f"^Columns is '{written}': .*{says}"):
+        parse_config(_with(values, "data", "columns", written))

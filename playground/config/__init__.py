@@ -5,6 +5,7 @@ Values have no defaults here: each default is written once, in ``presets/_defaul
 Imports the standard library and pydantic only; the page, the worker and the store all read it.
 """
 
+from playground.config.columns import PARTS, parse_columns
 from playground.config.errors import SettingsError, expand, nearest, private
 from playground.config.precisions import PRECISIONS, PrecisionInfo, check_precision
 from playground.config.run import (
@@ -23,6 +24,7 @@ from playground.config.settings import (
 )
 
 __all__ = [
+    "PARTS",
     "PRECISIONS",
     "SECTIONS",
     "DataSettings",
@@ -37,6 +39,7 @@ __all__ = [
     "expand",
     "field_of",
     "nearest",
+    "parse_columns",
     "parse_config",
     "private",
     "setting_path",

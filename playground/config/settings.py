@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from playground.config.columns import parse_columns
 from playground.config.precisions import check_precision
 
 Positive = Annotated[int, Field(ge=1)]
@@ -71,11 +72,23 @@ class LoraSettings(Settings):
     )
 
 
+def _a_mapping(written: str) -> str:
+    parse_columns(written)
+    return written
+
+
 class DataSettings(Settings):
     """How rows become tokens."""
 
     max_seq_len: Annotated[int, Field(ge=8, le=1_048_576)] = Field(
-        description="Longest sequence in tokens; longer rows are cut and counted."
+        description="Longest sequence in tokens; what becomes of longer rows, `too_long` says."
+    )
+    too_long: Literal["cut", "drop"] = Field(
+        description="Rows beyond the longest sequence: cut at its end, or dropped; both counted."
+    )
+    columns: Annotated[str, AfterValidator(_a_mapping)] | None = Field(
+        description="Which column means what, such as prompt=Question, answer=Reply; empty "
+        "recognises it."
     )
     learn_from: Literal["answers", "everything"] = Field(
         description="Which tokens count towards the loss: the answers, or the whole text."

@@ -121,6 +121,8 @@ UPDATE runs SET config = json_set(
     config,
     '$.data.split_seed', json_extract(config, '$.training.seed'),
     '$.data.packing', json('false'),
+    '$.data.too_long', 'cut',
+    '$.data.columns', NULL,
     '$.training.compile', 'off',
     '$.training.checkpoint_every', 0,
     '$.quantization', json('{"keep_last_blocks": 0, "keep_layers": "none",

@@ -79,6 +79,8 @@ SETTING_LABELS = {
     "seed": "Seed",
     "split_seed": "Held-out seed",
     "packing": "Pack rows",
+    "too_long": "Rows too long",
+    "columns": "Columns",
     "compile": "torch.compile",
     "checkpoint_every": "Checkpoint every",
     "keep_last_blocks": "Last blocks in 16 bits",
@@ -99,7 +101,7 @@ SETTING_INFO = {
     "max_steps": "Optimizer steps",
     "learning_rate": "AdamW's peak",
     "micro_batch_size": "In one forward pass",
-    "max_seq_len": "In tokens; the rest is cut",
+    "max_seq_len": "In tokens",
     "lora_r": "Of the adapter's matrices",
     "lora_alpha": "Scales by alpha / r",
     "lora_dropout": "Of the adapter's inputs",
@@ -109,6 +111,8 @@ SETTING_INFO = {
     "eval_rows": "For the held-out loss",
     "split_seed": "Same in repetitions",
     "packing": "Short rows end to end, none seeing another",
+    "too_long": "cut at the end, or drop",
+    "columns": "prompt=Question, answer=Reply; empty: by name",
     "exact_match_rows": "Held out; 0 skips it",
     "grad_accum_steps": "Forward passes to one step",
     "schedule": "Of the learning rate",
@@ -180,7 +184,7 @@ SEED_DOES = "seed {seed}: {doing}"
 AFTER_STEP = "after step {step}"
 BEFORE_STEPS = "before its first step"
 OF_SEED = ", seed {seed}"
-CAN_RESUME = "Resume goes on from its last checkpoint."
+CAN_RESUME = "Resume goes on from its last checkpoint, with the same settings."
 REST_GOES_ON = "The other runs go on."
 ENDED_AFTER = "after {time}"
 ENDED_WHILE = "after {time}, while {stage}"
