@@ -6,7 +6,7 @@ from itertools import islice
 
 import torch
 
-from playground.data.batches import BatchHash, MicroBatch, batches, collate
+from playground.data.batches import BatchHash, MicroBatch, batches, collate, lay_out, pack
 from playground.data.tokenise import IGNORED, Example
 
 
@@ -72,3 +72,70 @@ def test_the_digest_tells_any_difference() -> None:
     assert digest(a, b) == digest(*steps(10, 4, 1, 2))
     other = MicroBatch(a[0].input_ids, a[0].attention_mask, torch.full_like(a[0].labels, IGNORED))
     assert len({digest(a, b), digest(b, a), digest(a), digest([other], b)}) == 4
+
+
+# --- packing: row i of ``examples`` is i + 2 tokens long ---
+
+
+def packed_steps(count: int, micro: int, accum: int, take: int) -> list[list[MicroBatch]]:
+    given = batches(examples(count), micro, accum, 0, pad_id=99, packed_length=16)
+    return list(islice(given, take))
+
+
+def packed_rows(step: list[MicroBatch]) -> list[int]:
+    """The rows in order, from where positions start again."""
+    found = []
+    for batch in step:
+        starts = (batch.position_ids == 0) & (batch.attention_mask == 1)
+        found += batch.input_ids[starts].tolist()
+    return found
+
+
+def test_a_packed_pass_has_every_row_once_within_the_length() -> None:
+    groups = pack(examples(10), 16)
+    assert sorted(row.input_ids[0] for group in groups for row in group) == list(range(10))
+    sizes = [sum(len(row.input_ids) for row in group) for group in groups]
+    assert max(sizes) <= 16
+    assert len(groups) == 6  # 65 tokens would fill 4.1 sequences; no two of the last five fit
+    steps_of_a_pass = packed_steps(10, 2, 1, 3)
+    assert sorted(sum(map(packed_rows, steps_of_a_pass), [])) == list(range(10))
+
+
+def test_packing_follows_the_seed_and_no_other_split_shows() -> None:
+    assert packed_rows(packed_steps(10, 4, 1, 1)[0]) == packed_rows(packed_steps(10, 1, 4, 1)[0])
+    a, b = packed_steps(10, 2, 2, 4), packed_steps(10, 2, 2, 4)
+    assert digest(*a) == digest(*b)
+    assert packed_rows(a[0]) != packed_rows(a[2])  # another pass, another order
+
+
+def test_rows_end_to_end_keep_their_positions_and_all_of_their_labels() -> None:
+    rows = examples(4)
+    rows[1].labels[0] = rows[1].input_ids[0]  # as where everything is learned: nothing predicts it
+    batch = lay_out([[rows[0], rows[1], rows[3]], [rows[2]]], pad_id=99, packed=True)
+    assert batch.input_ids.tolist()[0] == [0, 0, 1, 1, 1, 3, 3, 3, 3, 3]
+    assert batch.position_ids.tolist()[0] == [0, 1, 0, 1, 2, 0, 1, 2, 3, 4]
+    assert batch.position_ids.tolist()[1][:4] == [0, 1, 2, 3]
+    flat, targets = batch.supervised().tolist()
+    assert targets == [0, 1, 1, 3, 3, 3, 3, 2, 2, 2]
+    assert flat == [0, 2, 3, 5, 6, 7, 8, 10, 11, 12]
+    alone = [collate([row], 99) for row in (rows[0], rows[1], rows[3], rows[2])]
+    assert batch.supervised_tokens == sum(a.supervised_tokens for a in alone)
+    assert (batch.tokens, batch.padded_tokens) == (sum(a.tokens for a in alone), 6)
+
+
+def test_padding_after_packed_rows_is_a_row_of_its_own() -> None:
+    batch = lay_out([[examples(1)[0]], [examples(3)[2]]], pad_id=99, packed=True)
+    assert batch.position_ids.tolist() == [[0, 1, 0, 1], [0, 1, 2, 3]]
+
+
+def test_a_row_as_long_as_the_limit_and_a_row_beyond_it_stand_alone() -> None:
+    groups = pack(examples(5), 5)
+    assert [[len(row.input_ids) for row in group] for group in groups] == [[2, 3], [4], [5], [6]]
+
+
+def test_only_the_last_groups_are_open() -> None:
+    """A long dataset is packed in one pass over it, and rows stay near their place."""
+    long, short = Example([7] * 10, [7] * 10, [], None), Example([8], [8], [], None)
+    groups = pack([long] * 40 + [short] * 200, 16)
+    assert [len(group) for group in groups[:24]] == [1] * 24
+    assert all(len(group) == 7 for group in groups[24:40])
