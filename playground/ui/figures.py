@@ -44,7 +44,9 @@ def mib(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    return text.EM_DASH if value is None else f"{value:.1%}".replace("%", " %")
+    if value is None or not math.isfinite(value):
+        return number(value)
+    return f"{value:.1%}".replace("%", " %")
 
 
 def count(value: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from html import escape
@@ -66,7 +67,8 @@ def _looked_at(arm: Arm) -> str:
     newest = max(e.step for e in errors)
     found = {(e.layer, e.tensor): e for e in errors if e.step == newest}
     layers = sorted({layer for layer, _ in found}, key=_in_order)
-    most = max((e.relative_error for e in found.values() if e.relative_error < 1e9), default=0.0)
+    sizes = [e.relative_error for e in found.values() if math.isfinite(e.relative_error)]
+    most = max(sizes, default=0.0)
     heads = "".join(f'<th scope="col">{text.TENSOR_WORDS[t]}</th>' for t in TENSORS)
     rows = "".join(
         f'<tr><th scope="row">{escape(layer)}</th>'
@@ -90,10 +92,11 @@ def _in_order(layer: str) -> list[tuple[int, str]]:
 def _error(error: LayerError | None, most: float) -> str:
     if error is None:
         return text.EM_DASH
-    width = min(error.relative_error / most, 1) if most else 0
+    size = error.relative_error
+    width = (size / most if most else 0) if math.isfinite(size) else 1
     zeroed = text.ZEROED.format(share=figures.share(error.zeroed_share))
     return (
-        f"{figures.share(error.relative_error)}"
+        f"{figures.share(size)}"
         f'<i class="bar"><i style="width:{width:.1%}"></i></i><em>{zeroed}</em>'
     )
 

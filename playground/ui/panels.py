@@ -126,8 +126,9 @@ def outcome(scene: Scene) -> str:
         return ""
     found = verdict(scene.records)
     kind = "live" if scene.live else "done"
-    rest = found.text.removeprefix(found.headline).strip()
-    told = f'<p class="verdict-text">{escape(text.labelled(rest))}</p>' if rest else ""
+    rest = text.labelled(found.text.removeprefix(found.headline).strip())
+    lines = "".join(f"<p>{escape(line)}</p>" for line in rest.splitlines())
+    told = f'<div class="verdict-text">{lines}</div>' if rest else ""
     if rest and not scene.live:
         told = f'<details class="rest"><summary>{text.VERDICT_REST}</summary>{told}</details>'
     return (

@@ -92,7 +92,7 @@ def wrong(page: Page) -> None:
 
 def hover(page: Page) -> None:
     page.locator(".charts .plot").first.wait_for()
-    box = page.locator(".plot-loss svg").bounding_box()
+    box = page.locator(".plot-loss .plot-box svg").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] / 2)
 
 

@@ -19,7 +19,7 @@ def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:
     page = visit(served.url)
     start_quick(page)
     wait_for_points(page, 0, 25)
-    box = page.locator(".plot-loss svg").bounding_box()
+    box = page.locator(".plot-loss .plot-box svg").bounding_box()
     inner = (52, box["width"] - 14)  # the margins that charts.js draws in
     at = [box["x"] + inner[0] + (inner[1] - inner[0]) * step / 60 for step in (10, 20)]
     middle = box["y"] + box["height"] / 2
@@ -47,7 +47,7 @@ def test_zooming_into_a_long_run_shows_every_step(served: Served, visit) -> None
     page.get_by_role("button", name="Start comparison").click()
     page.wait_for_selector(".verdict.is-done")
     assert points(page)[0] < 600
-    plot = page.locator(".plot-loss svg")
+    plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
     for _ in range(7):
         plot.press("+")
@@ -89,7 +89,7 @@ def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -
     page = visit(served.url)
     start_quick(page)
     page.wait_for_selector(".verdict.is-done")
-    plot = page.locator(".plot-loss svg")
+    plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
     plot.press("ArrowRight")
     tip = page.locator(".plot-loss .tip")
@@ -109,7 +109,7 @@ def test_held_out_losses_are_read_with_the_others(served: Served, visit) -> None
     start_quick(page)
     page.wait_for_selector(".verdict.is-done")
     expect(page.locator(".kinds")).to_contain_text("held out")
-    plot = page.locator(".plot-loss svg")
+    plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
     plot.press("ArrowLeft")  # to 29; no evaluation there
     expect(page.locator(".plot-loss .tip")).not_to_contain_text("held out")
