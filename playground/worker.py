@@ -111,9 +111,9 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
     """Everything the run says, stored as it says it; the return is how it ended.
 
     An event is in the store before the run goes on to what follows from it: a checkpoint never
-    holds a step that the store has not.
+    holds a step that the store has not, and what a resuming needs goes when the end is stored.
     """
-    place = Place()
+    place, ended = Place(), None
     try:
         if stop():
             return stop.outcome()
@@ -128,12 +128,12 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
         with _sinks(store, run) as sinks:
             for event in events:
                 if isinstance(event, Status) and event.status in FINAL:
-                    return stop.outcome() if event.status == "stopped" else event
+                    event = ended = stop.outcome() if event.status == "stopped" else event
                 place = place.after(event)
                 store.append(run.id, event)
                 if failed := sinks.write(event):
                     store.append(run.id, *failed)
-        return stop.outcome() if stop() else Status(status="finished")
+        return ended or (stop.outcome() if stop() else Status(status="finished"))
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
         if isinstance(error, SystemExit) and stop():
             return stop.outcome()
