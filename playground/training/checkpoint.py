@@ -97,7 +97,7 @@ def restore_checkpoint(
             f"The rows of dataset '{run.config.dataset}' are not those of the first {state.step} "
             "steps any more; put the old ones back, or start a new run."
         )
-    yield from heal(run, state.step, check)  # first: a new base draws random numbers
+    yield from heal(run, state.step, check)
     with _readable(folder):
         stored = torch.load(folder / "state.pt", map_location="cpu", weights_only=True)
         load_adapter(run.model, folder / "adapter")

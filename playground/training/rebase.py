@@ -45,15 +45,17 @@ def rebase(
     recipe = recipe_of(config)
     base = run.model.get_base_model()
     _let_go(base)
-    fresh = load_base(
-        run.entry,
-        config,
-        recipe,
-        run.device,
-        check=check,
-        self_tests=run.self_tests,
-        adjust=(lambda published: _merge(base, published)) if merged else lambda published: None,
-    )
+    with torch.random.fork_rng([run.device] if run.device.type == "cuda" else []):
+        # Loading draws random numbers, and those of the run belong to its dropout.
+        fresh = load_base(
+            run.entry,
+            config,
+            recipe,
+            run.device,
+            check=check,
+            self_tests=run.self_tests,
+            adjust=(lambda model: _merge(base, model)) if merged else lambda model: None,
+        )
     compute = fresh.model.get_input_embeddings().weight.dtype
     for module in fresh.model.modules():
         if isinstance(module, nn.Linear) and not isinstance(module, FrozenLinear):

@@ -15,6 +15,7 @@ from playground.precision.convert import convert
 from playground.precision.registry import PRECISION_RECIPES
 from playground.training.adapter import trainable
 from playground.training.evaluate import held_out_loss
+from playground.training.loss import choose_loss_kernel
 from playground.training.prepare import Prepared, prepare
 from playground.training.pretrained import load_checkpoint
 
@@ -74,6 +75,7 @@ def judged(config: RunConfig, adapter: Path, merged: bool = False) -> float:
         base = PeftModel.from_pretrained(base, adapter).merge_and_unload()
     convert(base, PRECISION_RECIPES[config.precision], torch.device("cpu"))
     model = base if merged else PeftModel.from_pretrained(base, adapter)
+    choose_loss_kernel(model)
     found = held_out_loss(
         model,
         run.eval,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from playground.config import RunConfig, SettingsError
-from playground.events import CrossEval, Event, Message, Stage, Status
+from playground.events import CrossEval, Event, Message, Stage, Status, Step
 from playground.training import cross
 from playground.training.loop import train
 from tests.training.prepared import facts, held_out, judged, only, ready
@@ -17,8 +17,8 @@ from tests.training.prepared import facts, held_out, judged, only, ready
 Configure = Callable[..., RunConfig]
 
 
-def run(config: RunConfig, folder: Path) -> list[Event]:
-    return list(train(config, folder=folder))
+def run(config: RunConfig, folder: Path, **options: bool) -> list[Event]:
+    return list(train(config, folder=folder, **options))
 
 
 def crossed(events: list[Event]) -> dict[tuple[str, bool], float]:
@@ -193,3 +193,9 @@ def test_stop_is_heard_while_judging_and_the_adapter_is_whole(
     assert list(crossed(events)) == [("fp16", False)]
     assert events[-1] == Status(status="stopped")
     assert judged(configure(), tmp_path / "adapter") == held_out(events, "after")
+
+    resumed = run(config, tmp_path, resume=True)
+    assert not only(Step, resumed)
+    assert held_out(resumed, "after") == held_out(events, "after")
+    whole = run(config, tmp_path / "whole")
+    assert crossed(resumed) == crossed(whole) and len(crossed(whole)) == 3

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from playground.config import RunConfig
-from playground.events import Event, Facts, Message, Stage, Status, Step
+from playground.events import Eval, Event, Facts, Message, Stage, Status, Step
 from playground.training.adapter import trainable
 from playground.training.heal import heal, still_settling
 from playground.training.loop import train
@@ -59,8 +59,8 @@ def test_a_run_that_heals_before_its_first_step_is_the_wider_precision_s(
     configure: Configure, tmp_path: Path
 ) -> None:
     """All of the training goes through the exchanged base: a mistake in it would show."""
-    wide = run(configure(max_steps=5), tmp_path / "wide")
-    options = HEALING | {"max_steps": 5, "heal_after": 0.01}
+    wide = run(configure(max_steps=5, lora_dropout=0.2), tmp_path / "wide")
+    options = HEALING | {"max_steps": 5, "heal_after": 0.01, "lora_dropout": 0.2}
     healed = run(configure(**options), tmp_path / "healed")
     for kind in ("loss", "grad_norm", "tokens"):
         got, want = ([getattr(s, kind) for s in only(Step, e)] for e in (healed, wide))
@@ -136,6 +136,34 @@ def test_stop_is_heard_while_healing(configure: Configure, tmp_path: Path) -> No
     assert events[-1] == Status(status="stopped")
     assert not (tmp_path / "adapter").exists()
     assert "healed_at_step" not in facts(events)
+
+
+@pytest.mark.parametrize("broken_off", ["before", "while", "after"])
+def test_stopped_around_healing_and_resumed_it_goes_on_as_if_nothing_had_been(
+    broken_off: str, configure: Configure, tmp_path: Path
+) -> None:
+    """Before: step 3 is the last. While: so it is, with no base in place. After: step 4 is."""
+    config = configure(**HEALING, lora_dropout=0.2, eval_every=1)
+    whole = run(config, tmp_path / "whole")
+    seen: list[Event] = []
+
+    def asked() -> bool:
+        if broken_off == "while":
+            return any(stage.name == "healing" for stage in only(Stage, seen))
+        return len(only(Step, seen)) == (3 if broken_off == "before" else 4)
+
+    for event in train(config, folder=tmp_path / "parts", should_stop=asked):
+        seen.append(event)
+    assert seen[-1] == Status(status="stopped")
+    parts = seen + list(train(config, folder=tmp_path / "parts", resume=True))
+    assert [s.step for s in only(Step, parts)] == [1, 2, 3, 4, 5, 6]
+    for kind in (Step, Eval):
+        # An evaluation after the last step before the stop is made again, to the same figure.
+        told = [[(e.step, e.loss) for e in only(kind, events)] for events in (parts, whole)]
+        assert list(dict.fromkeys(told[0])) == told[1]
+    assert facts(parts)["healed_at_step"] == 4
+    assert facts(parts)["batches_sha256"] == facts(whole)["batches_sha256"]
+    assert parts[-1] == Status(status="finished")
 
 
 def test_more_memory_after_healing_is_told(configure: Configure, tmp_path: Path) -> None:
