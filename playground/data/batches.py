@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
@@ -143,24 +144,30 @@ def collate(rows: Sequence[Example], pad_id: int) -> MicroBatch:
 def lay_out(sequences: Sequence[Sequence[Example]], pad_id: int, packed: bool) -> MicroBatch:
     """The rows of each sequence end to end, padded on the right to the longest sequence."""
     longest = max(sum(len(row.input_ids) for row in rows) for rows in sequences)
-    shape = (len(sequences), longest)
-    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
-    attention_mask = torch.zeros(shape, dtype=torch.int64)
-    labels = torch.full(shape, IGNORED, dtype=torch.int64)
-    position_ids = torch.zeros(shape, dtype=torch.int64)
-    for i, rows in enumerate(sequences):
-        start = 0
+    input_ids, labels, position_ids, lengths = array("q"), array("q"), array("q"), []
+    # Laid out flat and made a tensor once: a tensor for every row would take several times as long.
+    for rows in sequences:
         for row in rows:
-            end = start + len(row.input_ids)
-            input_ids[i, start:end] = torch.tensor(row.input_ids)
-            labels[i, start:end] = torch.tensor(row.labels)
+            input_ids.extend(row.input_ids)
             # A row's first token follows nothing, least of all the row before.
-            labels[i, start] = IGNORED
-            position_ids[i, start:end] = torch.arange(end - start)
-            start = end
-        position_ids[i, start:] = torch.arange(longest - start)
-        attention_mask[i, :start] = 1
-    batch = MicroBatch(input_ids, attention_mask, labels, position_ids if packed else None)
+            labels.append(IGNORED)
+            labels.extend(row.labels[1:])
+            position_ids.extend(range(len(row.input_ids)))
+        lengths.append(sum(len(row.input_ids) for row in rows))
+        left = longest - lengths[-1]
+        input_ids.extend([pad_id] * left)
+        labels.extend([IGNORED] * left)
+        position_ids.extend(range(left))
+
+    def tensor(flat: array[int]) -> Tensor:
+        return torch.frombuffer(flat, dtype=torch.int64).view(len(sequences), longest)
+
+    batch = MicroBatch(
+        input_ids=tensor(input_ids),
+        attention_mask=(torch.arange(longest) < torch.tensor(lengths)[:, None]).long(),
+        labels=tensor(labels),
+        position_ids=tensor(position_ids) if packed else None,
+    )
     return batch._replace(learned=batch.supervised())
 
 
