@@ -94,6 +94,7 @@ def _train(
     if newest is not None:
         yield Stage(name="resuming", detail=newest.name)
         yield from restore_checkpoint(state, newest, check)
+        yield Facts(resumed_at_step=state.step + 1)
         yield Message(level="info", text=f"Resumed after step {state.step}.")
     try:
         status = yield from _steps(state, checkpoints, check)

@@ -48,6 +48,7 @@ def kept(*parts: list[Event]) -> dict:
     facts: dict = {}
     for event in only(Facts, events):
         facts |= event.model_dump(exclude_none=True)
+    facts.pop("resumed_at_step", None)  # all that tells an interrupted run from a whole one
     times = {"step_ms", "tokens_per_s", "warmup"}
     return {
         "steps": {e.step: e.model_dump(exclude=times) for e in only(Step, events)},
@@ -96,6 +97,7 @@ def test_stopped_and_resumed_twice_it_ends_with_the_same_bits(
     assert [m.text for m in only(Message, parts[1]) if "Resumed" in m.text] == [
         "Resumed after step 3."
     ]
+    assert [e.resumed_at_step for e in only(Facts, parts[1]) if e.resumed_at_step] == [4]
     assert not any(e.when == "before" for part in parts[1:] for e in only(Eval, part))
 
 
