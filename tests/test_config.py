@@ -82,6 +82,15 @@ def test_healing_that_does_not_widen_is_refused_for_the_arm_that_it_concerns(val
     assert healing(values, "nvfp4", heal_after="1", heal_to=to).first_healed_step is None
 
 
+def test_fp8_beside_narrower_arms_that_heal_to_it_stays_as_it_is(values: dict) -> None:
+    """MLPerf's own recipe: NVFP4 and then FP8, beside FP8 all along."""
+    config = healing(values, "nvfp4", heal_after="0.5", heal_to="fp8")
+    assert config.first_healed_step is not None
+    assert config.with_precision("fp8").first_healed_step is None
+    wider = healing(values, "fp8", heal_after="0.5", heal_to="bf16")
+    assert wider.first_healed_step == config.first_healed_step
+
+
 def test_a_config_cannot_be_changed(values: dict[str, Any]) -> None:
     with pytest.raises(Exception, match="frozen"):
         parse_config(values).training.max_steps = 3
@@ -237,7 +246,7 @@ def test_columns_are_mapped_by_hand(values: dict, written: str, columns: dict) -
         ("prompt=a, question=b, answer=c", "two columns for the prompt; keep one"),
         ("prompt=a", "a row is text, or messages, or a prompt and its answer"),
         ("text=a, answer=b", "a row is text, or messages"),
-        (" ", "a row is text, or messages"),
+        (" ", "names no column"),
     ],
 )
 def test_a_mapping_that_makes_no_row_is_refused(values: dict, written: str, says: str) -> None:
