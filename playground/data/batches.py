@@ -152,12 +152,13 @@ def lay_out(sequences: Sequence[Sequence[Example]], pad_id: int, packed: bool) -
             # A row's first token follows nothing, least of all the row before.
             labels.append(IGNORED)
             labels.extend(row.labels[1:])
-            position_ids.extend(range(len(row.input_ids)))
         lengths.append(sum(len(row.input_ids) for row in rows))
         left = longest - lengths[-1]
-        input_ids.extend([pad_id] * left)
-        labels.extend([IGNORED] * left)
-        position_ids.extend(range(left))
+        input_ids.extend(array("q", [pad_id]) * left)
+        labels.extend(array("q", [IGNORED]) * left)
+        if packed:
+            for size in (*(len(row.input_ids) for row in rows), left):
+                position_ids.extend(range(size))
 
     def tensor(flat: array[int]) -> Tensor:
         return torch.frombuffer(flat, dtype=torch.int64).view(len(sequences), longest)
