@@ -18,6 +18,10 @@ from playground.training.optimise import OPTIMIZER
 LIBRARIES = ("torch", "triton", "transformers", "peft", "safetensors")
 
 
+BUSY_MIB = 512
+"""In use by others; a desktop alone takes some hundreds."""
+
+
 def pin_numerics(seed: int) -> None:
     """Makes the arithmetic the same every time: seeds, no TF32, fp32 sums of 16-bit products."""
     # cuBLAS reads this when it starts; without it its sums may differ from run to run.
@@ -58,6 +62,21 @@ def compute_device(detected: Device) -> tuple[torch.device, Device]:
             reason=reason,
         )
     return device, detected
+
+
+def busy_device(device: Device, in_use_mib: float | None) -> str | None:
+    """A warning when somebody else holds much of the GPU's memory, or None.
+
+    Args:
+        in_use_mib: measured before this process used the device.
+    """
+    if device.kind != "cuda" or in_use_mib is None or in_use_mib < BUSY_MIB:
+        return None
+    return (
+        f"{in_use_mib:,.0f} MiB of {device.name}'s memory were in use by others when this run "
+        "began. They are not counted as its own, but whoever holds them may slow it down and adds "
+        "to the power that is measured."
+    )
 
 
 def environment(

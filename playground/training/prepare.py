@@ -22,7 +22,12 @@ from playground.precision.recipe import Recipe
 from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
 from playground.training.compile import compile_blocks, wants_compiling
-from playground.training.environment import compute_device, environment, pin_numerics
+from playground.training.environment import (
+    busy_device,
+    compute_device,
+    environment,
+    pin_numerics,
+)
 from playground.training.evaluate import examples_sha256
 from playground.training.loss import choose_loss_kernel
 from playground.training.meters import CountedMemory, CudaMemory, weigh
@@ -84,8 +89,11 @@ def prepare(
     entry, source = resolve_model(config.model), resolve_dataset(config.dataset)
     recipe = recipe_of(config)
     pin_numerics(config.training.seed)
+    in_use = hardware.memory_in_use_mib()  # before this process takes any of it
     device, detected = compute_device(hardware.detect())
     yield Facts(device=detected.to_dict())
+    if busy := busy_device(detected, in_use):
+        yield Message(level="warning", text=busy)
     yield Stage(name="reading the data", detail=config.dataset)
     check()
     split = load_split(source, config)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
+from playground.config import RunConfig
+from playground.events import Facts, Message
 from playground.hardware import Device
-from playground.training.environment import compute_device
+from playground.training import prepare as preparing
+from playground.training.environment import busy_device, compute_device
 
 GPU = Device("NVIDIA Test", "cuda", 0, 8192, "12.0", True, "600.0", "It is there.", 2)
 
@@ -37,3 +42,40 @@ def test_a_torch_built_for_cpus_says_so() -> None:
 def test_a_cpu_stays_a_cpu() -> None:
     cpu = Device("CPU", "cpu", None, None, None, False, None, "No GPU.", 2)
     assert compute_device(cpu) == (torch.device("cpu"), cpu)
+
+
+def gpu(kind: str = "cuda") -> Device:
+    return Device("NVIDIA Any", kind, 0, 8192, "9.0", False, "580", "Because.", 2)
+
+
+def test_a_busy_gpu_is_warned_of_and_nothing_else() -> None:
+    assert busy_device(gpu(), 2048.0) == (
+        "2,048 MiB of NVIDIA Any's memory were in use by others when this run began. They are not "
+        "counted as its own, but whoever holds them may slow it down and adds to the power that "
+        "is measured."
+    )
+    assert busy_device(gpu(), 300.0) is None  # a desktop
+    assert busy_device(gpu(), None) is None  # cannot be told
+    assert busy_device(gpu("cpu"), 2048.0) is None  # not the device that is used
+
+
+def test_memory_in_use_is_asked_before_the_run_takes_any(
+    configure: Callable[..., RunConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def in_use() -> float:
+        asked.append("in use")
+        return 4096.0
+
+    def take_device(detected: Device) -> tuple[torch.device, Device]:
+        asked.append("taken")
+        return torch.device("cpu"), gpu()
+
+    monkeypatch.setattr(preparing.hardware, "memory_in_use_mib", in_use)
+    monkeypatch.setattr(preparing, "compute_device", take_device)
+    events = preparing.prepare(configure(), lambda: None)
+    device, warning = next(events), next(events)
+    assert asked == ["in use", "taken"]
+    assert isinstance(device, Facts) and isinstance(warning, Message)
+    assert warning.level == "warning" and warning.text.startswith("4,096 MiB of NVIDIA Any")
