@@ -306,7 +306,14 @@ def _brief(group: Group) -> dict[str, Any]:
         "title": group.title,
         "created_at": group.created_at,
         "runs": [
-            {"id": r.id, "requested": r.precision, "status": r.status, "error": r.error}
+            {
+                "id": r.id,
+                "requested": r.precision,
+                "seed": r.config.training.seed,
+                "status": r.status,
+                "error": r.error,
+                "cause": r.cause,
+            }
             for r in group.runs
         ],
     }
