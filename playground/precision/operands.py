@@ -50,14 +50,15 @@ class SharedOperand:
             self._passes = self._passes + 1  # a new tensor: a compiled graph may hold the old one
 
     @property
-    def passes(self) -> int:
-        """Forward passes counted so far; 0 where no layer needs seeds."""
-        return 0 if self._passes is None else int(self._passes)
+    def passes(self) -> Tensor | None:
+        """(1,) int64, forward passes counted so far; None where no layer needs seeds. It is never
+        written to again, so keeping it keeps the count, and no GPU is waited for."""
+        return self._passes
 
     @passes.setter
-    def passes(self, value: int) -> None:
-        if self._passes is not None:
-            self._passes = torch.full_like(self._passes, value)
+    def passes(self, value: Tensor | None) -> None:
+        if self._passes is not None and value is not None:
+            self._passes = value.to(self._passes.device)
 
     @contextmanager
     def aside(self) -> Iterator[None]:

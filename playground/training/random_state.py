@@ -18,13 +18,14 @@ class RandomState:
 
     cpu / cuda: torch's generators (uint8); cuda is None on a CPU.
     python: ``random.getstate()``.
-    passes: how many forward passes the seeds of stochastic rounding have counted.
+    passes: (1,) int64, forward passes that the seeds of stochastic rounding have counted; None
+        where there are none.
     """
 
     cpu: Tensor
     cuda: Tensor | None
     python: tuple[Any, ...]
-    passes: int
+    passes: Tensor | None
 
     @classmethod
     def of(cls, run: Prepared) -> Self:
