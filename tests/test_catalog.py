@@ -141,7 +141,8 @@ NO_NAMES += ["é/b", "a" * 300, "a/" + "b" * 100, "../../x", "~nobody/x", "https
 
 @pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
 def test_what_is_no_name_at_all_is_refused_with_its_value(name: str) -> None:
-    for resolve in (resolve_model, resolve_dataset):
+    # A folder may hold rows, so this one is a dataset's name, on some machines a good one.
+    for resolve in (resolve_model, resolve_dataset) if name != "/" else (resolve_model,):
         with pytest.raises(SettingsError) as caught:
             resolve(name)
         assert f"'{name}'" in str(caught.value)
@@ -163,17 +164,22 @@ def test_every_bundled_dataset_resolves_to_existing_files() -> None:
     assert len(list_datasets()) == 3
     for entry in list_datasets():
         assert resolve_dataset(entry.id) == entry
-        assert entry.train_path and entry.train_path.is_file()
-        assert entry.eval_path and entry.eval_path.is_file()
+        assert [path.name for path in entry.train_files] == ["train.jsonl"]
+        assert [path.name for path in entry.eval_files] == ["eval.jsonl"]
+        assert all(path.is_file() for path in entry.train_files + entry.eval_files)
 
 
 @pytest.mark.parametrize(
-    "name", ["a.jsonl", "B.JSON", "c.csv", "D.CSV", "e.tsv", "f.Parquet", "g.txt"]
+    "name",
+    [
+        *("a.jsonl", "B.JSON", "c.csv", "D.CSV", "e.tsv", "f.Parquet", "g.txt"),
+        *("a.jsonl.gz", "b.csv.zst", "C.TSV.GZ"),
+    ],
 )
 def test_a_local_file_is_known_by_its_ending(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     entry = resolve_dataset(str(tmp_path / name))
-    assert (entry.train_path, entry.eval_path) == (tmp_path / name, None)
+    assert (entry.train_files, entry.eval_files) == ((tmp_path / name,), ())
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -182,9 +188,90 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
             resolve_dataset(name)
 
 
-def test_a_file_of_another_kind_and_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "rows.pkl").touch()
-    with pytest.raises(SettingsError, match=r"cannot be read; convert it to one of \.jsonl"):
-        resolve_dataset(str(tmp_path / "rows.pkl"))
-    with pytest.raises(SettingsError, match="is not a file"):
-        resolve_dataset(str(tmp_path))
+def test_a_file_of_another_kind(tmp_path: Path) -> None:
+    for name in ("rows.pkl", "rows.gz", "rows.jsonl.bz2"):
+        (tmp_path / name).touch()
+        with pytest.raises(SettingsError, match=r"convert it to one of \.jsonl.* packed as \.gz"):
+            resolve_dataset(str(tmp_path / name))
+    with pytest.raises(SettingsError, match="'/dev/null' is not a file"):
+        resolve_dataset("/dev/null")
+
+
+def rows_folder(root: Path, *names: str) -> Path:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    return root
+
+
+@pytest.mark.parametrize(
+    ("names", "train", "held_out", "others"),
+    [
+        ("b.csv a.jsonl", "a.jsonl b.csv", "", ""),
+        (
+            "train.jsonl validation.jsonl test.jsonl",
+            "train.jsonl",
+            "validation.jsonl",
+            "test.jsonl",
+        ),
+        ("train.csv test.csv extra.csv", "train.csv", "test.csv", "extra.csv"),
+        ("rows.csv my_eval.csv", "rows.csv", "my_eval.csv", ""),
+        (
+            "data/train-0-of-2.parquet data/train-1-of-2.parquet data/test-0.parquet",
+            "data/train-0-of-2.parquet data/train-1-of-2.parquet",
+            "data/test-0.parquet",
+            "",
+        ),
+        ("Train/a.jsonl DEV/a.jsonl", "Train/a.jsonl", "DEV/a.jsonl", ""),
+        (
+            "latest.jsonl contrail.jsonl",
+            "contrail.jsonl latest.jsonl",
+            "",
+            "",
+        ),  # words, not letters
+        ("a.jsonl README.md .b.jsonl dataset_info.json other/c.jsonl", "a.jsonl", "", ""),
+    ],
+)
+def test_files_of_a_folder_are_told_apart_by_name(
+    tmp_path: Path, names: str, train: str, held_out: str, others: str
+) -> None:
+    entry = resolve_dataset(str(rows_folder(tmp_path / "rows", *names.split())))
+
+    def short(paths: tuple[Path, ...]) -> str:
+        return " ".join(str(path.relative_to(tmp_path / "rows")) for path in paths)
+
+    found = (short(entry.train_files), short(entry.eval_files), short(entry.other_files))
+    assert found == (train, held_out, others)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ("README.md", "holds nothing to train on; put files of the kinds .jsonl"),
+        ("test.csv", r"nothing to train on but held-out rows \(test.csv\); put"),
+    ],
+)
+def test_a_folder_without_training_rows_is_refused(tmp_path: Path, names: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        resolve_dataset(str(rows_folder(tmp_path / "rows", names)))
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "split"),
+    [
+        ("a/b", None, "train"),
+        ("a/b:en-de", "en-de", "train"),
+        ("a/b[test]", None, "test"),
+        ("a/b:v1.0[validation]", "v1.0", "validation"),
+    ],
+)
+def test_a_hub_id_may_name_its_config_and_split(name: str, config: str | None, split: str) -> None:
+    entry = resolve_dataset(name)
+    found = (entry.id, entry.hub_id, entry.hub_config, entry.hub_split)
+    assert found == (name, "a/b", config, split)
+
+
+@pytest.mark.parametrize("name", ["a/b:", "a/b[]", "a/b[train", "a/b[test]:x", "a/b:x:y", "a:b"])
+def test_a_hub_id_with_half_a_part_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match=r"owner/name:config\[split\]"):
+        resolve_dataset(name)

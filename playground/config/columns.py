@@ -36,7 +36,7 @@ def parse_columns(written: str) -> dict[str, str]:
         SettingsError: it is not of this form.
     """
     columns: dict[str, str] = {}
-    for piece in next(csv.reader([written], skipinitialspace=True), []):
+    for piece in next(csv.reader([" ".join(written.splitlines())], skipinitialspace=True), []):
         name, _, column = (half.strip() for half in piece.partition("="))
         part = PARTS.get(name.lower())
         if not column:

@@ -1,66 +1,192 @@
-"""Rows for training and rows held out: nothing that is learned is also asked."""
+"""Rows for training and rows held out: nothing that is learned is also asked.
+
+Only as much of a source is read as the run needs. What that is depends on a few numbers of the
+configuration alone, so every run of a comparison reads and divides the same rows.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, SettingsError
-from playground.data.formats import RowFormat, Sample, recognise, samples
-from playground.data.rows import Row, read_hub_rows, read_rows
+from playground.data.formats import Reader, RowFormat, Sample, column_key, recognise, required
+from playground.data.rows import Row, stream_hub_rows, stream_rows
 
 HELD_OUT_SHARE = 0.1
 """At most this share of a dataset without an evaluation file of its own is held out."""
+
+HEAD_ROWS = 2**14
+"""Rows that are read even if a run needs fewer; so runs of other lengths divide the same rows.
+A run that needs more reads twice, four times, ... as many."""
+
+HEAD_SIZE = 2**26
+"""Characters after which no more rows are read than are needed."""
+
+KEPT_ROWS = 2**12
+"""Training rows that are kept even if the steps draw fewer. Smaller datasets are whole."""
+
+_SPARE = 1.25  # more rows than the steps draw, for some may have nothing to learn from
+_SHORTEST_ROW = 16  # tokens; with packing, as many rows as that may lie in one sequence
 
 
 class Split(NamedTuple):
     """Training rows and held-out rows, understood.
 
-    counts: ``read``, and of these the ``duplicates`` and those with ``no_answer``, left out.
+    counts: rows ``read``, and of these the ``duplicates`` and those with ``no_answer``, left out.
+        Only where there are any: ``unused``, read and not needed; ``null_words``, kept with a cell
+        that says None, NA, NaN or null.
+    notes: sentences on how the source was read.
     """
 
     train: list[Sample]
     eval: list[Sample]
     counts: dict[str, int]
+    format: RowFormat
+    notes: tuple[str, ...] = ()
 
 
 def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
     """Reads a dataset and divides it, the same way for every run with this configuration.
 
-    A dataset with an evaluation file is taken as it is, less what its evaluation shares with its
-    training rows. Any other is shuffled by ``split_seed`` and split; copies of a row stay on one
-    side. Rows are copies when they say the same, whatever else their columns hold.
+    Of a large dataset only the first rows are read, ``HEAD_ROWS`` of them or as many as the run
+    needs. A dataset with evaluation files is taken as it is, less what its evaluation shares with
+    its training rows. Any other is shuffled by ``split_seed`` and split; copies of a row stay on
+    one side. Rows are copies when they say the same, whatever else their columns hold. If the steps
+    draw far fewer training rows than there are, ``seed`` chooses some.
 
     Raises:
         SettingsError: it cannot be read or understood, or too few rows are left to hold one out.
     """
-    limit, eval_limit = config.data.train_rows, config.data.eval_rows
-    rows = _all_rows(entry)
-    row_format = recognise(rows)  # before anything is left out: a person looks at the first row
-    if entry.eval_path is not None:
-        rows, asked = rows[:limit], read_rows(entry.eval_path)
-        train, unanswered = _answered(rows, row_format, entry.id)
-        held_out, unasked = _answered(asked, row_format, entry.id)
+    source = _Source(entry, config)
+    if entry.eval_files:
+        return source.split_by_file()
+    return source.split_by_seed()
+
+
+class _Source:
+    """One dataset on its way to a split, with what is to be said of it."""
+
+    def __init__(self, entry: DatasetEntry, config: RunConfig) -> None:
+        self._entry, self._config = entry, config
+        self._notes: list[str] = []
+        self._read = 0
+        if entry.other_files:
+            names = ", ".join(path.name for path in entry.other_files)
+            self._notes.append(
+                f"Not read, as its name says neither training nor held-out: {names}."
+            )
+        rows = _head(self._rows(), self._needed(), self._note_rest)
+        first = next(rows, None)
+        if first is None:
+            raise SettingsError(f"Dataset '{entry.id}' has no rows; pick another.")
+        # Before anything is left out: a person looks at the first row.
+        self._first = first
+        self._reader = Reader(recognise(first, config.data.columns), self._notes.append)
+        self._note_columns()
+        self._samples = self._understood(rows, first)
+
+    def split_by_file(self) -> Split:
+        files = stream_rows(self._entry.eval_files, self._notes.append)
+        asked = _head(files, self._config.data.eval_rows, self._note_rest)
+        train = self._answered(self._samples)[: self._config.data.train_rows]
         seen = {_identity(sample) for sample in train}
-        evaluation = [sample for sample in held_out if _identity(sample) not in seen]
-        if not evaluation:
+        evaluation: list[Sample] = []
+        duplicates = 0
+        before = self._read
+        for sample in self._understood(asked):
+            if _identity(sample) in seen:
+                duplicates += 1
+                continue
+            evaluation.append(sample)
+            if len(evaluation) == self._config.data.eval_rows:
+                break
+        if not evaluation and duplicates:
             raise SettingsError(
-                f"Every evaluation row of dataset '{entry.id}' is also a training row; "
+                f"Every evaluation row of dataset '{self._entry.id}' is also a training row; "
                 "give it held-out rows of its own."
             )
-        read, no_answer = len(rows) + len(asked), unanswered + unasked
-        duplicates = len(held_out) - len(evaluation)
-        evaluation = evaluation[:eval_limit]
-    else:
-        answered, no_answer = _answered(rows, row_format, entry.id)
-        train, evaluation = hold_out(answered, eval_limit, config.data.split_seed, entry.id)
-        read, duplicates = len(rows), len(answered) - len(train) - len(evaluation)
-        train = train[:limit]
-    counts = {"read": read, "duplicates": duplicates, "no_answer": no_answer}
-    return Split(train, evaluation, counts)
+        if not evaluation:
+            self._refuse_unanswered(self._read - before)
+        return self._split(train, evaluation, duplicates)
+
+    def split_by_seed(self) -> Split:
+        answered = self._answered(self._samples)
+        data = self._config.data
+        train, evaluation = hold_out(answered, data.eval_rows, data.split_seed, self._entry.id)
+        duplicates = len(answered) - len(train) - len(evaluation)
+        return self._split(train[: data.train_rows], evaluation, duplicates)
+
+    def _rows(self) -> Iterator[Row]:
+        if self._entry.hub_id is not None:
+            return stream_hub_rows(self._entry)
+        return stream_rows(self._entry.train_files, self._notes.append)
+
+    def _needed(self) -> int:
+        """Rows that must be read if there are so many."""
+        data = self._config.data
+        if self._entry.eval_files:
+            return _rows_to_learn(self._config)
+        # So many that the share which may be held out is as large as was asked for.
+        held_out = math.ceil(data.eval_rows / HELD_OUT_SHARE)
+        return max(_rows_to_learn(self._config) + data.eval_rows, held_out)
+
+    def _note_rest(self, read: int) -> None:
+        self._notes.append(
+            f"Only the first {read:,} rows were read, which is all that this run needs; shuffle "
+            "the rows if they are sorted."
+        )
+
+    def _note_columns(self) -> None:
+        used = self._reader.format.columns.values()
+        unused = [str(name) for name in self._first.cells if column_key(name) not in used]
+        if unused:
+            self._notes.append(f"Columns that are not used: {', '.join(unused)}.")
+
+    def _understood(self, rows: Iterable[Row], *first: Row) -> Iterator[Sample]:
+        for chunk in (first, rows):
+            for row in chunk:
+                self._read += 1
+                if sample := self._reader.sample(row):
+                    yield sample
+
+    def _answered(self, samples: Iterator[Sample]) -> list[Sample]:
+        before = self._read
+        found = list(samples)
+        if not found:
+            self._refuse_unanswered(self._read - before)
+        return found
+
+    def _refuse_unanswered(self, count: int) -> None:
+        columns = " + ".join(sorted(required(self._reader.format)))
+        raise SettingsError(
+            f"None of {count} rows of dataset '{self._entry.id}' ({self._first.place} is the "
+            f"first) holds anything to learn; fill its columns {columns}."
+        )
+
+    def _split(self, train: list[Sample], evaluation: list[Sample], duplicates: int) -> Split:
+        kept = max(KEPT_ROWS, _rows_to_learn(self._config))
+        drawn = _drawn(train, kept, self._config.training.seed)
+        counts = {
+            "read": self._read,
+            "duplicates": duplicates,
+            "no_answer": self._reader.no_answer,
+        }
+        unused = self._read - duplicates - self._reader.no_answer - len(drawn) - len(evaluation)
+        if unused:
+            counts["unused"] = unused
+        if words := self._reader.null_words:
+            counts["null_words"] = words
+            self._notes.append(
+                f"{words:,} of the rows read have a cell that says None, NA, NaN or null; it was "
+                "kept as that word."
+            )
+        return Split(drawn, evaluation, counts, self._reader.format, tuple(self._notes))
 
 
 def hold_out(
@@ -83,22 +209,38 @@ def hold_out(
     return train, [distinct[i] for i in sorted(chosen)]
 
 
-def _all_rows(entry: DatasetEntry) -> list[Row]:
-    if entry.train_path is not None:
-        return read_rows(entry.train_path)
-    return read_hub_rows(entry.hub_id, "train")
+def _rows_to_learn(config: RunConfig) -> int:
+    """Rows that the steps draw at most, with some to spare."""
+    training, data = config.training, config.data
+    drawn = training.max_steps * training.micro_batch_size * training.grad_accum_steps
+    if data.packing:
+        drawn *= max(1, data.max_seq_len // _SHORTEST_ROW)
+    needed = math.ceil(drawn * _SPARE)
+    return needed if data.train_rows is None else min(needed, data.train_rows)
 
 
-def _answered(rows: list[Row], row_format: RowFormat, name: str) -> tuple[list[Sample], int]:
-    found, without = samples(rows, row_format)
-    if not found:
-        columns = " + ".join(sorted(row_format.columns))
-        raise SettingsError(
-            f"None of {without} rows of dataset '{name}' ({rows[0].place} is the first) holds "
-            f"anything to learn; fill its columns {columns}."
-        )
-    return found, without
+def _head(rows: Iterator[Row], needed: int, cut_short: Callable[[int], None]) -> Iterator[Row]:
+    """The first rows: all that are needed, and more up to a round number or a size."""
+    most = HEAD_ROWS
+    while most < needed:
+        most *= 2
+    number = size = 0
+    for row in rows:
+        if number >= most or (number >= needed and size >= HEAD_SIZE):
+            cut_short(number)
+            return
+        yield row
+        number, size = number + 1, size + row.size
 
 
-def _identity(sample: Sample) -> str:
-    return json.dumps((sample.messages, sample.text))
+def _drawn(rows: list[Sample], count: int, seed: int) -> list[Sample]:
+    """``count`` of the rows, chosen by the seed, in their order; all if there are no more."""
+    if len(rows) <= count:
+        return rows
+    chosen = sorted(random.Random(seed).sample(range(len(rows)), count))
+    return [rows[i] for i in chosen]
+
+
+def _identity(sample: Sample) -> bytes:
+    said = json.dumps((sample.messages, sample.text))
+    return hashlib.blake2b(said.encode(), digest_size=16).digest()

@@ -8,8 +8,8 @@ import pytest
 
 from playground.catalog import list_datasets, resolve_dataset
 from playground.config import SettingsError
-from playground.data import check
 from playground.data.check import check_rows
+from playground.data.split import HEAD_ROWS
 from playground.presets import load_preset
 
 GOOD = {
@@ -56,18 +56,18 @@ def test_what_cannot_is_refused(tmp_path: Path, name: str, content: bytes, says:
         looked_at(tmp_path / name)
 
 
-def test_a_larger_file_is_left_to_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_looked_at_in_its_first_rows(tmp_path: Path) -> None:
+    """Whatever the number of steps; the run itself reads on."""
     path = tmp_path / "rows.jsonl"
-    path.write_text('{"foo": 1}\n{"foo": 2}\n')
-    monkeypatch.setattr(check, "LARGEST", path.stat().st_size)
-    with pytest.raises(SettingsError, match="foo"):
-        looked_at(path)
-    monkeypatch.setattr(check, "LARGEST", path.stat().st_size - 1)
-    looked_at(path)
+    lines = (f'{{"text": "row {i}"}}' for i in range(HEAD_ROWS + 1))
+    path.write_text("\n".join(lines) + "\nno row\n")
+    config = load_preset("quick", {"dataset": str(path), "max_steps": "100000"}).config
+    check_rows(resolve_dataset(config.dataset), config)
+    path.write_text('{"text": "a"}\nno row\n')
+    with pytest.raises(SettingsError, match="Line 2"):
+        check_rows(resolve_dataset(config.dataset), config)
 
 
-def test_parquet_and_the_hub_are_left_to_their_run(tmp_path: Path) -> None:
-    (tmp_path / "rows.parquet").write_bytes(b"no parquet")
-    looked_at(tmp_path / "rows.parquet")
+def test_the_hub_is_left_to_its_run() -> None:
     config = load_preset("quick", {"dataset": "someone/rows"}).config
     check_rows(resolve_dataset("someone/rows"), config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.config import SettingsError
-from playground.data.formats import FORMATS, Sample, recognise, samples
+from playground.data.formats import FORMATS, Reader, Sample, recognise, required
 from playground.data.rows import Row
 
 TURNS = ({"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"})
@@ -16,9 +16,15 @@ def rows(*cells: dict) -> list[Row]:
     return [Row(c, f"Line {10 * i + 1} of 'a.jsonl'") for i, c in enumerate(cells)]
 
 
+def read(*cells: dict) -> tuple[list[Sample], Reader]:
+    found = rows(*cells)
+    reader = Reader(recognise(found[0]))
+    return [sample for row in found if (sample := reader.sample(row))], reader
+
+
 def one(cells: dict) -> Sample:
-    (sample,), left_out = samples(rows(cells), recognise(rows(cells)))
-    assert left_out == 0
+    (sample,), reader = read(cells)
+    assert reader.no_answer == 0
     return sample
 
 
@@ -34,7 +40,7 @@ def one(cells: dict) -> Sample:
     ],
 )
 def test_a_question_and_its_answer(name: str, row: dict, chat: bool) -> None:
-    assert recognise(rows(row)).name == name
+    assert recognise(*rows(row)).name == name
     sample = one(row)
     assert (sample.messages, sample.chat) == (TURNS, chat)
 
@@ -52,7 +58,7 @@ def test_plain_text() -> None:
 
 def test_unknown_columns_are_listed_with_the_known() -> None:
     with pytest.raises(SettingsError, match=r"columns foo, bar are not.*completion \+ prompt"):
-        recognise(rows({"foo": 1, "bar": 2}, {"text": "a"}))
+        recognise(*rows({"foo": 1, "bar": 2}))
 
 
 @pytest.mark.parametrize(
@@ -73,9 +79,8 @@ def test_unknown_columns_are_listed_with_the_known() -> None:
     ],
 )
 def test_a_cell_of_the_wrong_type_names_its_row(row: dict, sentence: str) -> None:
-    both = rows({"prompt": "a", "completion": "b"}, row)
     with pytest.raises(SettingsError) as refused:
-        samples(both, recognise(both))
+        read({"prompt": "a", "completion": "b"}, row)
     assert sentence in str(refused.value)
 
 
@@ -90,9 +95,8 @@ def test_a_cell_of_the_wrong_type_names_its_row(row: dict, sentence: str) -> Non
     ],
 )
 def test_a_row_without_the_columns_of_the_first_is_refused(first: dict, column: str) -> None:
-    both = rows(first, {"other": "a"})
     with pytest.raises(SettingsError) as refused:
-        samples(both, recognise(both))
+        read(first, {"other": "a"})
     assert str(refused.value) == (
         f"Line 11 of 'a.jsonl': it lacks the column '{column}' that the first row has; "
         "add it or remove the row."
@@ -122,12 +126,11 @@ SILENT = {"role": "assistant", "content": None, "tool_calls": []}
     ],
 )
 def test_a_row_without_an_answer_is_left_out_and_counted(good: dict, bad: dict) -> None:
-    all_rows = rows(good, bad, good)
-    found, left_out = samples(all_rows, recognise(all_rows))
+    found, reader = read(good, bad, good)
     assert [sample.place for sample in found] == ["Line 1 of 'a.jsonl'", "Line 21 of 'a.jsonl'"]
-    assert left_out == 1
+    assert reader.no_answer == 1
 
 
 def test_no_format_hides_another() -> None:
     for i, later in enumerate(FORMATS):
-        assert not any(earlier.columns <= later.columns for earlier in FORMATS[:i])
+        assert not any(required(earlier) <= required(later) for earlier in FORMATS[:i])
