@@ -15,7 +15,7 @@ from typing import Any
 
 from playground.compare.arms import Arm
 from playground.compare.records import RunRecord
-from playground.compare.words import plural
+from playground.compare.words import joined, plural
 from playground.events import Step
 
 
@@ -115,26 +115,30 @@ def target_sentence(all_arms: Sequence[Arm]) -> str | None:
     reached = [
         _Reached(arm, [t for r in arm.finished if (t := time_to_target(r))]) for arm in all_arms
     ]
-    parts = [_part(one, reached[0], real) for one in reached]
+    alike: dict[str, list[str]] = {}  # by what they took, in the order of the arms
+    for one in reached:
+        alike.setdefault(_took(one, reached[0], real), []).append(one.arm.label)
+    parts = [f"{joined(labels)} {took}" for took, labels in alike.items()]
     apart = "" if real else " Seconds and joules are not compared where a run was emulated."
     return f"To a held-out loss of {target:g} (looked at {looked}): {'; '.join(parts)}.{apart}"
 
 
-def _part(one: _Reached, first: _Reached, real: bool) -> str:
-    label = one.arm.label
+def _took(one: _Reached, first: _Reached, real: bool) -> str:
     if not one.found:
-        return f"{label} never came to it"
+        return "never came to it"
     means = {what: one.mean(what) for what in _UNITS if real or what in ("steps", "tokens")}
     took = ", ".join(_UNITS[what](mean) for what, mean in means.items() if mean is not None)
     if not one.everywhere:
-        return f"{label} {took} in {len(one.found)} of {len(one.arm.finished)} seeds"
-    return f"{label} {took}{_ratios(one, first, [n for n in means if n != 'tokens'])}"
+        return f"{took} in {len(one.found)} of {len(one.arm.finished)} seeds"
+    return took + _ratios(one, first, [what for what in means if what != "tokens"])
 
 
 def _ratios(one: _Reached, first: _Reached, units: Sequence[str]) -> str:
     if one is first or not (one.everywhere and first.everywhere):
         return ""
     pairs = {what: (one.mean(what), first.mean(what)) for what in units}
+    if all(a == b for a, b in pairs.values()):
+        return ""
     known = {what: a / b for what, (a, b) in pairs.items() if a and b}
     whose = [f"{first.arm.label}'s", *["its"] * len(known)]
     parts = [f"{known[what]:.2f} times {of} {what}" for what, of in zip(known, whose, strict=False)]

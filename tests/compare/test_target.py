@@ -74,6 +74,14 @@ def test_emulated_seconds_are_not_compared() -> None:
     )
 
 
+def test_arms_that_took_the_same_are_told_together() -> None:
+    runs = [_arm("fp32"), _arm("fp16", **EMULATED), _arm("nvfp4", during={3: 0.8}, **EMULATED)]
+    assert (
+        "FP32 and FP16 6 steps, 600 tokens; NVFP4 3 steps, 300 tokens (0.50 times FP32's steps)."
+        in verdict(runs).text
+    )
+
+
 def test_never_coming_there_is_said() -> None:
     text = verdict([_arm("fp16", every=0), _arm("nvfp4", after=1.5, during={}, every=0)]).text
     assert "(looked at before and after training only): FP16 6 steps" in text
