@@ -8,6 +8,7 @@ typer's 2.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from playground.data.check import check_rows
 from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
+from playground.sinks import SINKS, VARIABLE, chosen_sinks
 from playground.store import Group, Run, RunStore
 from playground.tables import cross_table, group_table, groups_table, run_table
 
@@ -54,6 +56,25 @@ Home = Annotated[
     typer.Option("--home", envvar="PLAYGROUND_HOME", help="Folder of runs and their database."),
 ]
 RunOrGroup = Annotated[str, typer.Argument(metavar="ID", help="A run or group, or its start.")]
+
+
+def _log_to(names: str | None) -> str | None:
+    if names:
+        os.environ[VARIABLE] = names  # for the workers, which inherit it
+        chosen_sinks()
+    return names
+
+
+LogTo = Annotated[
+    str | None,
+    typer.Option(
+        "--log-to",
+        metavar="SINKS",
+        envvar=VARIABLE,
+        callback=_log_to,
+        help=f"Log the figures there too, under the home folder: {','.join(SINKS)}.",
+    ),
+]
 _STOPPED_WITHIN_S = 15
 
 
@@ -63,6 +84,7 @@ def compare(
     settings: Settings = None,
     seeds: Seeds = None,
     title: Title = None,
+    log_to: LogTo = None,
     json_file: JsonFile = None,
     home: Home = DEFAULT_HOME,
 ) -> None:
@@ -80,6 +102,7 @@ def run(
     settings: Settings = None,
     seeds: Seeds = None,
     title: Title = None,
+    log_to: LogTo = None,
     json_file: JsonFile = None,
     home: Home = DEFAULT_HOME,
 ) -> None:

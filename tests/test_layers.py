@@ -45,6 +45,7 @@ ALLOWED: dict[str, set[str]] = {
         "progress",
         "tables",
         "doctor",
+        "sinks",
     },
     "app": {"ui", "store", "launcher", "presets"},
 }

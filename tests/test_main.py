@@ -34,6 +34,7 @@ def say(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     use_scripts(monkeypatch.setattr)
     monkeypatch.setattr(terminal, "interrupted", lambda: lambda: False)  # pytest's own signals
     monkeypatch.setenv("PLAYGROUND_HOME", str(home))
+    monkeypatch.setenv("PLAYGROUND_SINKS", "")  # --log-to sets it: to be put back
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["playground", *map(str, arguments)])
@@ -112,6 +113,11 @@ class TestCompare:
         settings = ("--set", "dataset=steady", "--set", "max_steps=1", "--json", file)
         assert say("run", "quick", "--precision", "nvfp4", *settings)[0] == 0
         assert [r["requested"] for r in json.loads(file.read_text())["runs"]] == ["nvfp4"]
+
+    def test_figures_go_where_they_are_asked_to(self, say: Say, home: Path) -> None:
+        settings = ("--set", "dataset=steady", "--set", "max_steps=1")
+        assert say("run", "quick", "--log-to", "tensorboard", *settings)[0] == 0
+        assert [p.name for p in home.glob("tensorboard/*/*")] == ["1-fp16-seed42"]
 
     @pytest.mark.parametrize("asked", [("--seeds", "2"), ("--set", "seeds=2")])
     def test_seeds_repeat_each_precision(self, say: Say, tmp_path: Path, asked: tuple) -> None:
@@ -197,6 +203,7 @@ class TestBadInput:
                 "seeds=2 disagree; give one",
             ),
             (["compare", "quick", "--set", "model=tinny"], "tinny"),
+            (["compare", "quick", "--log-to", "wandb"], "'wandb', which is no place to log to"),
             (["compare", "quick", "--json", "/nowhere/x.json"], "'/nowhere/x.json' cannot be"),
             (["compare", "quick", "--json", "/dev/null/x.json"], "(Not a directory); choose"),
             (["compare", "quick", "--json", "x" * 300], "(File name too long); choose another"),
