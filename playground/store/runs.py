@@ -6,6 +6,7 @@ import re
 import secrets
 import sqlite3
 import time
+from itertools import accumulate
 from pathlib import Path
 
 from playground.commands import command
@@ -169,6 +170,27 @@ class RunStore(Queue):
                 (run_id, after_step, up_to_step),
             )
             return to_steps(rows)
+
+    def totals(self, run_id: str, max_points: int) -> list[tuple[int, int, float]]:
+        """(step, tokens, seconds): what was taken up to and with each of ``max_points`` steps.
+
+        These are those that a power of two divides, as in ``steps``, and the newest. Seconds are
+        those of the steps alone: evaluations and saving are left out.
+        """
+        with self.reading() as db:
+            newest = "SELECT coalesce(max(step), 0) FROM steps WHERE run_id = ?"
+            last = db.execute(newest, (run_id,)).fetchone()[0]
+            stride = 1
+            while last > stride * (max_points - 1):
+                stride *= 2
+            rows = db.execute(
+                "SELECT max(step), sum(tokens), sum(step_ms) FROM steps WHERE run_id = ?"
+                " GROUP BY (step - 1) / ? ORDER BY 1",
+                (run_id, stride),
+            ).fetchall()
+        steps, tokens, times_ms = zip(*rows, strict=True) if rows else ((), (), ())
+        seconds = (ms / 1000 for ms in accumulate(times_ms))
+        return list(zip(steps, accumulate(tokens), seconds, strict=True))
 
     def last_step(self, run_id: str) -> Step | None:
         """The newest step, or None before the first."""

@@ -4,7 +4,9 @@
 
 const root = element.querySelector(".charts");
 
-let data = null; // the last payload
+let payload = null; // the last one, as Python sent it
+let data = null; // the same along the axis that a person chose
+let axis = "step";
 let zoom = null; // [from, to] in x units, or null for everything
 let hoverX = null; // x of the crosshair, snapped to a point that exists
 let drag = null; // {from, to} while a range is being dragged
@@ -60,10 +62,12 @@ function build() {
     redraw();
   } }, words.log);
   const reset = h("button", { type: "button", class: "tool reset", hidden: true, onclick: () => setZoom(null) }, words.reset);
+  const by = (name) => h("button", { type: "button", class: "tool", "data-axis": name, "aria-pressed": String(name === axis), onclick: () => setAxis(name) }, words.axes[name]);
   root.replaceChildren(
     h("div", { class: "charts-bar" },
       h("div", { class: "legend", role: "group", "aria-label": words.legend }),
-      h("div", { class: "tools" }, reset, log)),
+      h("div", { class: "tools" }, reset,
+        h("div", { class: "axes", role: "group", "aria-label": words.axis }, ...AXES.map(by)), log)),
     h("div", { class: "plots" }),
     h("p", { class: "hint" }, words.hint)
   );
@@ -87,15 +91,50 @@ function redraw() {
   for (const plot of plots) drawPlot(plot);
 }
 
+function unzoom() {
+  zoom = null;
+  finer = null;
+  hoverX = null;
+  root.dataset.zoom = "";
+  root.querySelector(".reset").hidden = true;
+}
+
+function setAxis(name) {
+  axis = name;
+  for (const button of root.querySelectorAll("[data-axis]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.axis === axis));
+  }
+  unzoom();
+  settle();
+}
+
 function receive() {
-  const next = props.value;
-  if (!next || !next.panels) {
-    data = null;
-    plots = [];
-    root.replaceChildren();
+  payload = props.value;
+  if (payload?.panels) {
+    settle();
     return;
   }
-  const another = !data || data.group !== next.group || data.x.label !== next.x.label;
+  data = null;
+  plots = [];
+  root.replaceChildren();
+}
+
+// Draws the newest payload along the chosen axis; for another than steps its sums are asked for first.
+async function settle() {
+  let sums = null;
+  const wanted = axis;
+  if (wanted !== "step") {
+    try {
+      sums = await server.totals(payload.group);
+    } catch {
+      return; // the server is away, and Gradio says so; what is drawn stays
+    }
+  }
+  if (axis === wanted && payload?.panels) take(along(payload, axis, sums));
+}
+
+function take(next) {
+  const another = data?.group !== next.group;
   data = next;
   if (!plots.length) build();
   if (another) {
@@ -103,12 +142,8 @@ function receive() {
     const address = new URL(location.href);
     address.searchParams.set("group", data.group);
     history.replaceState(history.state, "", address);
-    zoom = null;
-    finer = null;
-    hoverX = null;
     hidden.clear();
-    root.dataset.zoom = "";
-    root.querySelector(".reset").hidden = true;
+    unzoom();
   }
   plots.forEach((plot, i) => {
     plot.panel = data.panels[i];
@@ -118,6 +153,7 @@ function receive() {
   keys();
   redraw();
   if (zoom && data.panels[0].lines.some((l) => l.live && l.x.at(-1) <= zoom[1])) refine();
+  root.dataset.axis = axis;
   root.dataset.points = data.panels[0].lines.map((line) => line.x.length).join(",");
   root.dataset.draws = String(1 + Number(root.dataset.draws ?? 0));
 }

@@ -26,7 +26,7 @@ from playground.ui.marks import Mark
 MAX_POINTS = 600
 """Points of one line that are drawn: about one for each pixel column that a line can use."""
 
-SCRIPTS = ("curves.js", "draw.js", "reading.js", "charts.js")
+SCRIPTS = ("curves.js", "axis.js", "draw.js", "reading.js", "charts.js")
 FROM_ZERO = {"loss": True, "tokens_per_s": True, "memory_mib": True}
 
 
@@ -67,10 +67,20 @@ def detail(store: RunStore, group_id: str, first: int, last: int) -> dict[str, A
     records = []
     happened = {}
     for run in store.get_group(group_id).runs:
-        steps = [s for s in store.steps(run.id, after_step=max(first - 2, 0)) if s.step <= last + 1]
+        steps = store.steps(run.id, max(first - 2, 0), up_to_step=last + 1)
         records.append(RunRecord.of(run, steps[:: math.ceil(len(steps) / MAX_POINTS) or 1], []))
         happened[run.id] = marks.of(run, store.last_step(run.id))
     return {key: _lines(key, records, happened) for key in FROM_ZERO}
+
+
+def totals(store: RunStore, group_id: str) -> dict[str, dict[str, list[float]]]:
+    """By run: the tokens and the seconds taken up to the steps that are drawn."""
+    found = {}
+    for run_id in store.get_group(group_id).run_ids:
+        rows = store.totals(run_id, MAX_POINTS)
+        names = ("step", "tokens", "time")
+        found[run_id] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return found
 
 
 def arm_id(record: RunRecord) -> str:
@@ -190,7 +200,11 @@ def charts(store: RunStore) -> gr.HTML:
         group_id, first, last = asked  # from a browser: checked, not believed
         return detail(store, str(group_id), int(first), int(last))
 
-    ask_detail.__name__ = "detail"  # what charts.js calls
+    def ask_totals(group_id: str) -> dict[str, Any]:
+        return totals(store, str(group_id))
+
+    ask_detail.__name__ = "detail"  # what the scripts call
+    ask_totals.__name__ = "totals"
     # Written into the script: Gradio may run it before the component's other properties arrive.
     words = f"const words = {json.dumps(text.CHARTS)};\n"
     here = Path(__file__).parent
@@ -200,7 +214,7 @@ def charts(store: RunStore) -> gr.HTML:
         # The template never mentions the value: Gradio then leaves our drawing alone.
         html_template='<div class="charts"></div>',
         js_on_load=words + drawing,
-        server_functions=[ask_detail],
+        server_functions=[ask_detail, ask_totals],
         apply_default_css=False,
         elem_id="charts",
     )

@@ -73,16 +73,23 @@ function lonely(line) {
   );
 }
 
-// Repetitions of one arm: the mean line, where all of them that have begun have got to.
+function average(values) {
+  return values.reduce((sum, v) => sum + v) / values.length;
+}
+
+// Repetitions of one arm: the mean line, step by step as far as all of them that have begun have got.
 function meanLine(repetitions) {
   const begun = repetitions.filter((line) => line.x.length);
   if (begun.length < 2) return begun[0] ?? repetitions[0];
-  const places = begun.map((line) => new Map(line.x.map((x, i) => [x, line.y[i]])));
-  const x = begun[0].x.filter((at) => places.every((place) => place.has(at)));
-  const y = x.map((at) => {
-    const values = places.map((place) => place.get(at));
-    return values.includes(null) ? null : values.reduce((sum, v) => sum + v) / values.length;
-  });
+  const places = begun.map((line) => new Map((line.step ?? line.x).map((step, i) => [step, i])));
+  const x = [];
+  const y = [];
+  for (const step of places[0].keys()) {
+    if (!places.every((place) => place.has(step))) continue;
+    const at = begun.map((line, k) => [line.x[places[k].get(step)], line.y[places[k].get(step)]]);
+    x.push(average(at.map(([x]) => x)));
+    y.push(at.some(([, y]) => y === null) ? null : average(at.map(([, y]) => y)));
+  }
   return { ...begun[0], x, y, marks: [], live: false };
 }
 

@@ -51,7 +51,7 @@ function readArm(arm, lines, scale) {
   }
   if (!found && !marks.length) return null;
   const values = dots.map(([line, i]) => line.y[i]);
-  const mean = values.length ? values.reduce((sum, v) => sum + v) / values.length : null;
+  const mean = values.length ? average(values) : null;
   const said = marks.map(([, kind, text]) => text ?? words.marks[kind] ?? kind);
   return { colour: arm.colour, label: arm.label, values, mean, dots, marks: [...new Set(said)] };
 }
@@ -87,7 +87,7 @@ function setZoom(range) {
 
 // A long run comes thinned. Where a person zooms in, the steps in between are asked for.
 async function refine() {
-  if (!zoom || !data.thinned) return;
+  if (!zoom || !data.thinned || axis !== "step") return;
   const range = zoom;
   let panels;
   try {

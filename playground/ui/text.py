@@ -207,6 +207,8 @@ CHARTS = {
     "no_points": "no points",
     "legend": "Precisions shown",
     "toggle": "Show or hide this precision",
+    "axis": "What runs along the charts",
+    "axes": {"step": "steps", "tokens": "tokens", "time": "seconds of steps"},
     "log": "Log scale",
     "reset": "Reset zoom",
     "key_line": "training, each step",

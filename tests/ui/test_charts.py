@@ -100,6 +100,19 @@ def test_the_steps_inside_a_zoom_are_all_there(long_run) -> None:
     assert len(far["memory_mib"][1]["x"]) <= charts.MAX_POINTS
 
 
+def test_tokens_and_seconds_are_sums_over_every_step_drawn_or_not(long_run) -> None:
+    store, group_id = long_run
+    sums = charts.totals(store, group_id)[store.get_group(group_id).run_ids[1]]
+    assert len(sums["step"]) <= charts.MAX_POINTS and sums["step"][-1] == 5000
+    drawn = {s.step for s in store.steps(store.get_group(group_id).run_ids[1], max_points=600)}
+    assert drawn - {1} <= set(sums["step"])
+    for step_, tokens, seconds in zip(*sums.values(), strict=True):
+        assert tokens == 100 * step_ and seconds == pytest.approx(0.2 * step_)
+    assert charts.totals(RunStore(store.home), group_id).keys() == {
+        *store.get_group(group_id).run_ids
+    }
+
+
 def test_a_page_is_redrawn_only_when_something_changed(tmp_path) -> None:
     store = RunStore(tmp_path)
     group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")

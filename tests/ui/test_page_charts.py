@@ -129,3 +129,32 @@ def test_curves_that_coincide_are_all_seen(served: Served, visit) -> None:
     places = "all => all.map(p => p.getAttribute('d').split(/[Ml]/)[1])"
     eyed = page.locator(".plot-loss .eval").evaluate_all(places)
     assert len(eyed) == 4 * 7 and len(set(eyed)) == len(eyed)
+
+
+def test_tokens_and_seconds_can_run_along_the_charts(served: Served, visit) -> None:
+    served.hold_at(30)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 30)
+    ticks = page.locator(".plot-loss .tick")
+    page.get_by_role("button", name="tokens", exact=True).click()
+    page.wait_for_selector('.charts[data-axis="tokens"]')
+    assert "tokens" in ticks.all_text_contents() and "40,000" in ticks.all_text_contents()
+    served.hold_at(60)
+    wait_for_points(page, 1, 60)  # new steps find their place too
+    page.wait_for_selector(".verdict.is-done")
+    assert points(page) == [60, 60]
+    page.get_by_role("button", name="seconds of steps").click()
+    page.wait_for_selector('.charts[data-axis="time"]')
+    ends = page.locator(".plot-loss .line").evaluate_all(
+        "all => all.map(line => line.getPointAtLength(line.getTotalLength()).x)"
+    )
+    assert ends[0] < ends[1] - 20, "NVFP4's steps take longer in this script"
+    plot = page.locator(".plot-loss .plot-box svg")
+    plot.focus()
+    plot.press("+")
+    assert page.locator(".charts").get_attribute("data-zoom") != ""
+    page.get_by_role("button", name="steps", exact=True).click()
+    page.wait_for_selector('.charts[data-axis="step"]')
+    assert page.locator(".charts").get_attribute("data-zoom") == ""
+    assert "60" in ticks.all_text_contents()
