@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.config import PRECISIONS
+from playground.config import PRECISIONS, SECTIONS, setting_path
 from playground.presets import list_presets
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +60,16 @@ def test_presets_are_the_ones_there_are() -> None:
     line = README.split("- **Presets**:")[1].split("\n\n")[0]
     for preset in list_presets():
         assert f"`{preset.name}`" in line
+
+
+def test_the_settings_it_explains_are_the_ones_there_are() -> None:
+    table = README.split("| setting | what it is for |")[1].split("\n\n")[0]
+    named = {name for cell in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE)
+             for name in re.findall(r"`(\w+)`", cell)}  # fmt: skip
+    for name in named - {"seeds"}:
+        assert setting_path(name)
+    assert set(SECTIONS["quantization"].model_fields) <= named
+    assert set(SECTIONS["measure"].model_fields) <= named
 
 
 def test_the_precision_table_has_every_precision_with_its_bits() -> None:
