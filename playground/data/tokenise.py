@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError
-from playground.data.formats import Message, Sample
+from playground.data.formats import Sample
+from playground.data.template import Layout, Span, layout_of, plain_template
 
 IGNORED = -100
 """Label of a token that does not count towards the loss (torch's own ``ignore_index``)."""
@@ -31,22 +32,16 @@ class Example(NamedTuple):
 class Tokenised(NamedTuple):
     """The rows that can be learned from, and what became of the others.
 
-    cut: kept, but shortened to the longest sequence; dropped: nothing left to learn from.
+    cut: kept, but shortened to the longest sequence; dropped: nothing left to learn from;
+    too_long: dropped as well, because the person would rather have that than a cut.
+    plain_template: what conversations were written in, for a model that has no template of its own.
     """
 
     examples: list[Example]
     cut: int
     dropped: int
-
-
-class _Layout(NamedTuple):
-    """A sample as text, and the (start, end) characters of each part that is learned."""
-
-    text: str
-    learned: list[tuple[int, int]]
-    ends: bool  # the text closes with the model's own end mark
-    prompt: str
-    answer: str | None
+    too_long: int = 0
+    plain_template: str | None = None
 
 
 def tokenise(
@@ -56,126 +51,88 @@ def tokenise(
     max_seq_len: int,
     learn_from: str,
     what: str,
+    too_long: str = "cut",
     check: Callable[[], None] = lambda: None,
 ) -> Tokenised:
-    """Applies the chat template (if the model has one), tokenises, masks and cuts.
+    """Applies the chat template, tokenises, masks, and cuts or drops what is too long.
 
     With ``learn_from="answers"`` only the assistant's replies and the end mark after each are
     learned; with ``"everything"`` all tokens are. Text that is no conversation is learned whole.
-    A row that closes without the end-of-sequence token gets one, learned, so that the tuned model
-    knows when to stop. Which tokens are learned is decided by position, never by id, so a padding
-    token that equals the end token takes nothing away.
+    A row that closes without an end mark gets the end-of-sequence token, learned, so that the tuned
+    model knows when to stop. Which tokens are learned is decided by position, never by id, so a
+    padding token that equals the end token takes nothing away.
+
+    A model without a chat template reads a prompt with its answer right behind it, and
+    conversations in a plain template of ours.
 
     Args:
         tokenizer: a fast transformers tokenizer (it has to say which characters a token covers).
         what: the name of these rows in a message, such as ``dataset 'iso-dates'``.
+        too_long: ``cut`` or ``drop``, for rows of more than ``max_seq_len`` tokens.
         check: called between chunks; raises to give up.
     Raises:
-        SettingsError: no row has anything to learn from, or a conversation meets a model
-            without a chat template, or one that its template refuses.
+        SettingsError: no row has anything to learn from, or the template refuses a conversation.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise SettingsError(
             "This model's tokenizer cannot say which characters a token covers; "
             "pick a model with a fast tokenizer (tokenizer.json)."
         )
-    # A template writes its own start mark; bare text gets the tokenizer's.
-    templated = bool(tokenizer.chat_template) and any(sample.messages for sample in samples)
+    own = tokenizer.chat_template if any(sample.messages for sample in samples) else None
+    plain = None
+    if not own and any(sample.chat for sample in samples):
+        plain = plain_template(tokenizer)
+    template = own or plain
     examples: list[Example] = []
-    cut = 0
+    cut = dropped = 0
     for start in range(0, len(samples), CHUNK):
         check()
         layouts = [
-            _layout(sample, tokenizer, templated, learn_from)
+            layout_of(sample, tokenizer, template, learn_from)
             for sample in samples[start : start + CHUNK]
         ]
-        for example in _encode(layouts, tokenizer, add_special_tokens=not templated):
+        # A template writes its own start mark; bare text gets the tokenizer's.
+        for example in _encode(layouts, tokenizer, add_special_tokens=template is None):
+            over = len(example.input_ids) > max_seq_len
+            if over and too_long == "drop":
+                dropped += 1
+                continue
             shortened = example._replace(
                 input_ids=example.input_ids[:max_seq_len], labels=example.labels[:max_seq_len]
             )
             # The first token is never predicted, so a label there teaches nothing.
             if any(label != IGNORED for label in shortened.labels[1:]):
                 examples.append(shortened)
-                cut += len(shortened.input_ids) < len(example.input_ids)
+                cut += over
     if not examples:
-        raise SettingsError(
-            f"{len(samples)} of {len(samples)} rows of {what} have nothing to learn from within "
-            f"{max_seq_len} tokens; raise max_seq_len, or set learn_from to everything."
+        raise _nothing_left(len(samples), dropped, max_seq_len, what)
+    return Tokenised(examples, cut, len(samples) - len(examples) - dropped, dropped, plain)
+
+
+def _nothing_left(rows: int, too_long: int, max_seq_len: int, what: str) -> SettingsError:
+    if too_long:
+        return SettingsError(
+            f"{too_long} of {rows} rows of {what} are longer than {max_seq_len} tokens, and "
+            "nothing is left without them; raise max_seq_len, or set too_long to cut."
         )
-    return Tokenised(examples, cut, len(samples) - len(examples))
-
-
-def _layout(sample: Sample, tokenizer: Any, templated: bool, learn_from: str) -> _Layout:
-    if not sample.messages:
-        return _Layout(sample.text, [(0, len(sample.text))], False, "", None)
-    if sample.chat and not templated:
-        raise SettingsError(
-            "This model has no chat template, and the dataset is made of conversations; "
-            "pick an instruction-tuned model, or rows of prompt and completion."
-        )
-    if templated:
-        layout = _templated(sample, tokenizer, learn_from)
-    else:
-        question, answer = (message["content"] for message in sample.messages)
-        text = question + answer
-        layout = _Layout(text, [(len(question), len(text))], False, question, answer)
-    return layout._replace(learned=[(0, len(layout.text))]) if _all(learn_from) else layout
-
-
-def _all(learn_from: str) -> bool:
-    return learn_from == "everything"
-
-
-def _templated(sample: Sample, tokenizer: Any, learn_from: str) -> _Layout:
-    turns = sample.messages
-    learned, prompt, answer = [], "", None
-    try:
-        text = _render(tokenizer, turns)
-        for i, turn in enumerate(turns):
-            if turn["role"] != "assistant":
-                continue
-            prompt = _render(tokenizer, turns[:i], ask=True)
-            answer = turn["content"]
-            upto = text if i == len(turns) - 1 else _render(tokenizer, turns[: i + 1])
-            if upto.startswith(prompt) and text.startswith(upto):
-                # What the template puts between the end mark and the next turn is not learned.
-                learned.append((len(prompt), len(upto.rstrip())))
-            elif not _all(learn_from):
-                raise _Rewritten
-    except _Rewritten:
-        raise SettingsError(
-            f"{sample.place}: this model's chat template rewrites earlier turns, so its replies "
-            "cannot be told apart; set learn_from to everything."
-        ) from None
-    except Exception as error:
-        # A template may raise anything its author chose to.
-        raise SettingsError(
-            f"{sample.place}: this model's chat template refuses the conversation ({error}); "
-            "change its roles, or pick another model."
-        ) from error
-    marks = tuple(mark for mark in tokenizer.all_special_tokens if mark)
-    ends = not learned or text[: learned[-1][1]].endswith(marks)
-    return _Layout(text if ends else text[: learned[-1][1]], learned, ends, prompt, answer)
-
-
-class _Rewritten(Exception):
-    pass
-
-
-def _render(tokenizer: Any, turns: tuple[Message, ...], *, ask: bool = False) -> str:
-    return tokenizer.apply_chat_template(list(turns), tokenize=False, add_generation_prompt=ask)
+    return SettingsError(
+        f"{rows} of {rows} rows of {what} have nothing to learn from within "
+        f"{max_seq_len} tokens; raise max_seq_len, or set learn_from to everything."
+    )
 
 
 def _encode(
-    layouts: list[_Layout], tokenizer: Any, *, add_special_tokens: bool
+    layouts: list[Layout], tokenizer: Any, *, add_special_tokens: bool
 ) -> Iterator[Example]:
     options = {"add_special_tokens": add_special_tokens, "return_attention_mask": False}
     coded = tokenizer([layout.text for layout in layouts], return_offsets_mapping=True, **options)
     prompts = tokenizer([layout.prompt for layout in layouts], **options)
-    eos = tokenizer.eos_token_id
+    bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
     for layout, ids, spans, prompt_ids in zip(
         layouts, coded["input_ids"], coded["offset_mapping"], prompts["input_ids"], strict=True
     ):
+        if _straddle(spans, layout.learned):
+            ids, spans = _in_pieces(layout, ids, spans, tokenizer)
         labels = [
             token if _covered(span, layout.learned) else IGNORED
             for token, span in zip(ids, spans, strict=True)
@@ -183,10 +140,38 @@ def _encode(
         if not layout.ends and eos is not None:
             keep = len(ids) - (ids[-1:] == [eos])  # some tokenizers add it, unlearned
             ids, labels = [*ids[:keep], eos], [*labels[:keep], eos]
+        if bos is not None and ids[:2] == [bos, bos]:  # the row brought its own start mark
+            ids, labels = ids[1:], labels[1:]
         yield Example(list(ids), labels, list(prompt_ids), layout.answer)
 
 
-def _covered(span: tuple[int, int], learned: list[tuple[int, int]]) -> bool:
+def _covered(span: Span, learned: list[Span]) -> bool:
     # A special token added by the tokenizer covers no characters and is not learned.
     start, end = span
     return end > start and any(a <= start and end <= b for a, b in learned)
+
+
+def _straddle(spans: list[Span], learned: list[Span]) -> bool:
+    """Whether a token lies half in a part that is learned and half out of it."""
+    borders = {border for span in learned for border in span}
+    return any(start < border < end for start, end in spans for border in borders)
+
+
+def _in_pieces(
+    layout: Layout, ids: list[int], spans: list[Span], tokenizer: Any
+) -> tuple[list[int], list[Span]]:
+    """The tokens of each part by itself, so that none is both asked and answered.
+
+    It is also how an answer is generated: the prompt has been tokenised before there is an answer.
+    """
+    first = next(i for i, (start, end) in enumerate(spans) if end > start)
+    last = next(i for i in reversed(range(len(spans))) if spans[i][1] > spans[i][0])
+    borders = sorted({0, len(layout.text), *(b for span in layout.learned for b in span)})
+    pieces, places = list(ids[:first]), list(spans[:first])
+    for start, end in zip(borders, borders[1:], strict=False):
+        coded = tokenizer(
+            layout.text[start:end], add_special_tokens=False, return_offsets_mapping=True
+        )
+        pieces += coded["input_ids"]
+        places += [(start + a, start + b) for a, b in coded["offset_mapping"]]
+    return [*pieces, *ids[last + 1 :]], [*places, *spans[last + 1 :]]

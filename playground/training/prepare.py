@@ -97,6 +97,8 @@ def prepare(
     yield Stage(name="reading the data", detail=config.dataset)
     check()
     split = load_split(source, config)
+    for sentence in split.notes:
+        yield Message(level="info", text=sentence)
 
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
@@ -115,6 +117,10 @@ def prepare(
     _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
     yield Facts(eval_sha256=examples_sha256(asked.examples))
     rows = _counts(learned, asked, split.counts)
+    if plain := learned.plain_template:
+        base.tokenizer.chat_template = plain  # so that it is saved with the adapter
+        text = "This model has no chat template, so conversations were written in a plain one"
+        yield Message(level="warning", text=f"{text}: User: ... Assistant: ...")
 
     yield Stage(name="adding the adapter")
     model = _with_adapter(config, base, device)
@@ -145,6 +151,7 @@ def _tokenised(
         base.tokenizer,
         max_seq_len=config.data.max_seq_len,
         learn_from=config.data.learn_from,
+        too_long=config.data.too_long,
         what=f"the {which} rows of dataset '{config.dataset}'",
         check=check,
     )
@@ -162,12 +169,14 @@ def _refuse_beyond_table(entry: ModelEntry, model: Any, examples: list[Example])
 
 
 def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> dict[str, int]:
+    too_long = learned.too_long + held_out.too_long
     return {
         **read,
         "train": len(learned.examples),
         "eval": len(held_out.examples),
         "cut": learned.cut + held_out.cut,
-        "dropped": read["no_answer"] + learned.dropped + held_out.dropped,
+        **({"too_long": too_long} if too_long else {}),
+        "dropped": read["no_answer"] + learned.dropped + held_out.dropped + too_long,
         "kept": len(learned.examples) + len(held_out.examples),
     }
 
@@ -227,8 +236,12 @@ def _warnings(rows: dict[str, int], longest: int) -> Iterator[Message]:
     if unanswered := rows["no_answer"]:
         text = f"{unanswered} of {rows['read']} rows read have no answer."
         yield Message(level="warning", text=f"{text} They were left out.")
-    dropped = rows["dropped"] - unanswered
-    total = rows["kept"] + dropped
+    too_long = rows.get("too_long", 0)
+    dropped = rows["dropped"] - unanswered - too_long
+    total = rows["kept"] + dropped + too_long
+    if too_long:
+        text = f"{too_long} of {total} rows are longer than {longest} tokens. They were left out."
+        yield Message(level="warning", text=text)
     if dropped:
         text = f"{dropped} of {total} rows have nothing to learn from within {longest} tokens."
         yield Message(level="warning", text=f"{text} They were left out.")

@@ -15,6 +15,12 @@ def asked(question: str, answer: str, chat: bool = False) -> Sample:
     return Sample(tuple({"role": r, "content": c} for r, c in turns), chat=chat)
 
 
+def talk(*turns: str) -> Sample:
+    """Of turns such as "user 2+2?"."""
+    pairs = (turn.split(" ", 1) for turn in turns)
+    return Sample(tuple({"role": r, "content": c} for r, c in pairs), chat=True)
+
+
 def one(sample: Sample, tokenizer=None, **changes) -> Example:  # type: ignore[no-untyped-def]
     settings = {"max_seq_len": 200, "learn_from": "answers", "what": "dataset 'test'", **changes}
     return tokenise([sample], tokenizer or tiny_tokenizer(), **settings).examples[0]
@@ -26,6 +32,18 @@ def learned(example: Example, tokenizer=None) -> str:  # type: ignore[no-untyped
     for label, token in zip(example.labels, example.input_ids, strict=True):
         assert label in (IGNORED, token)
     return (tokenizer or tiny_tokenizer()).decode(kept)
+
+
+def starting(template: str | None):  # type: ignore[no-untyped-def]
+    """A tokenizer that begins every text with the start mark, as llama's does."""
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer = tiny_tokenizer(template)
+    start = [("<|start|>", tokenizer.bos_token_id)]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<|start|> $A", special_tokens=start
+    )
+    return tokenizer
 
 
 @pytest.mark.parametrize("answer", ["4", "vier\n ", "日本 ä", ""])
@@ -100,9 +118,20 @@ def test_a_label_in_the_first_position_alone_is_nothing() -> None:
         one(Sample(text="x"), max_seq_len=1)
 
 
-def test_a_conversation_needs_a_template() -> None:
-    with pytest.raises(SettingsError, match="no chat template.*instruction-tuned"):
-        one(asked("a", "b", chat=True), tiny_tokenizer(None))
+def test_a_conversation_without_a_template_is_written_in_a_plain_one() -> None:
+    tokenizer = tiny_tokenizer(None)
+    samples = [asked("a", "b", chat=True), talk("system s", "user a", "assistant b", "user c")]
+    settings = {"max_seq_len": 200, "learn_from": "answers", "what": ""}
+    found = tokenise(samples, tokenizer, **settings)
+    first, second = found.examples
+    assert tokenizer.decode(first.input_ids) == "User: a\n\nAssistant: b<|end|>\n\n"
+    assert learned(first, tokenizer) == " b<|end|>"
+    assert tokenizer.decode(second.input_ids).startswith("System: s\n\nUser: a")
+    assert found.plain_template and tokenizer.chat_template is None
+    again = tiny_tokenizer(found.plain_template)  # as it may be saved with the adapter
+    assert tokenise(samples, again, **settings).examples == found.examples
+    assert tokenise(samples, again, **settings).plain_template is None
+    assert tokenise([asked("a", "b")], tokenizer, **settings).plain_template is None
 
 
 def test_a_template_that_refuses_is_quoted_with_the_row() -> None:
@@ -153,3 +182,121 @@ def test_tokenising_can_be_given_up() -> None:
             what="",
             check=check,
         )
+
+
+def test_a_row_that_is_too_long_may_be_dropped_instead() -> None:
+    samples = [asked("a", "b"), asked("a", "b" * 50), asked("a" * 100, "b"), asked("c", "d")]
+    settings = {"learn_from": "answers", "what": "dataset 'x'", "too_long": "drop"}
+    found = tokenise(samples, tiny_tokenizer(), max_seq_len=40, **settings)
+    assert [len(e.input_ids) for e in found.examples] == [23, 23]
+    assert (found.cut, found.dropped, found.too_long) == (0, 0, 2)
+    with pytest.raises(SettingsError, match="2 of 2 rows .* longer than 40.*too_long to cut"):
+        tokenise(samples[1:3], tiny_tokenizer(), max_seq_len=40, **settings)
+
+
+GEMMA = (
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}"
+    "{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}"
+    "{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Conversation roles must alternate user/assistant') }}{% endif %}"
+    "<|start|>{{ 'model' if m['role'] == 'assistant' else m['role'] }}\n"
+    "{{ m['content'] | trim }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>model\n{% endif %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("turns", "says"),
+    [
+        (("system s", "user a", "assistant b"), "System role.*into the first user turn, or pick"),
+        (("user a", "user b", "assistant c"), "must alternate.*take turns, the user first"),
+        (("assistant a", "user b", "assistant c"), "must alternate.*take turns, the user first"),
+        (
+            ("user a", "tool b", "assistant c"),
+            "must alternate.*remove the turns of the role 'tool'",
+        ),
+    ],
+)
+def test_roles_that_a_template_refuses_are_refused_with_the_remedy(turns: tuple, says: str) -> None:
+    sample = talk(*turns)._replace(place="Line 9 of 'a.jsonl'")
+    with pytest.raises(SettingsError, match=f"^Line 9 of 'a.jsonl': .*{says}"):
+        one(sample, tiny_tokenizer(GEMMA))
+
+
+def test_a_template_that_takes_the_roles_learns_from_the_reply() -> None:
+    tokenizer = tiny_tokenizer(GEMMA)
+    assert learned(one(talk("user a", "assistant  b "), tokenizer), tokenizer) == "b<|end|>"
+
+
+DEAF = CHAT_TEMPLATE.replace(
+    "{% for m in messages %}", "{% for m in messages if m.role != 'tool' %}"
+)
+
+
+def test_a_template_that_leaves_a_turn_out_is_refused() -> None:
+    sample = talk("user a", "tool 7 degrees", "assistant b")._replace(place="Line 2 of 'a.jsonl'")
+    with pytest.raises(SettingsError, match="Line 2 .*leaves out words of the role 'tool'; remove"):
+        one(sample, tiny_tokenizer(DEAF))
+    assert learned(one(talk("user a", "tool 7 degrees", "assistant b"))) == "b<|end|>"
+
+
+def test_words_that_a_template_writes_as_json_are_not_left_out() -> None:
+    quoting = CHAT_TEMPLATE.replace("{{ m['content'] }}", "{{ m['content'] | tojson }}")
+    assert (
+        learned(one(talk('user say "ä"', "assistant b"), tiny_tokenizer(quoting))) == '"b"<|end|>'
+    )
+
+
+@pytest.mark.parametrize("empty", [("user ", "assistant b"), ("system ", "user a", "assistant b")])
+def test_an_empty_turn_asks_nothing_and_hides_nothing(empty: tuple) -> None:
+    assert learned(one(talk(*empty))) == "b<|end|>"
+
+
+def test_a_reply_that_comes_first_is_learned_without_what_announces_it() -> None:
+    example = one(talk("assistant a", "user b", "assistant c"))
+    assert learned(example) == "a<|end|>c<|end|>"
+    assert learned(one(talk("assistant a"))) == "a<|end|>"
+
+
+MARKED = (
+    "{% for m in messages %}<|start|>{{ m['role'] }}\n"
+    "{% if m['role'] == 'assistant' %}{% if loop.last %}<think>{% endif %}"
+    "{% generation %}{{ m['content'] }}{% endgeneration %}"
+    "{% else %}{{ m['content'] }}{% endif %}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant\n<think>{% endif %}"
+)
+
+
+def test_the_template_s_own_marks_are_heard_and_the_end_mark_learned() -> None:
+    """Though it rewrites earlier turns."""
+    sample = talk("user a", "assistant b", "user c", "assistant d")
+    tokenizer = tiny_tokenizer(MARKED)
+    example = one(sample, tokenizer)
+    assert learned(example, tokenizer) == "b<|end|>d<|end|>"
+    assert tokenizer.decode(example.prompt_ids).endswith("<|start|>assistant\n<think>")
+
+
+def test_marks_that_miss_a_reply_are_not_trusted() -> None:
+    half = MARKED.replace("<think>", "").replace(
+        "{% generation %}{{ m['content'] }}{% endgeneration %}",
+        "{% if loop.last %}{% generation %}{{ m['content'] }}{% endgeneration %}"
+        "{% else %}{{ m['content'] }}{% endif %}",
+    )
+    sample = talk("user a", "assistant b", "user c", "assistant d")
+    assert learned(one(sample, tiny_tokenizer(half))) == "b<|end|>d<|end|>"
+
+
+def test_a_row_that_brings_its_own_start_mark_has_it_once() -> None:
+    """As the tokenizer of a base model adds one to every text."""
+    tokenizer = starting(None)
+    assert tokenizer("x")["input_ids"][0] == tokenizer.bos_token_id
+    for text in ("hello", "<|start|>hello"):
+        assert tokenizer.decode(one(Sample(text=text), tokenizer).input_ids) == (
+            "<|start|>hello<|end|>"
+        )
+
+
+def test_the_plain_template_starts_as_the_tokenizer_does() -> None:
+    tokenizer = starting(None)
+    text = tokenizer.decode(one(asked("a", "b", chat=True), tokenizer).input_ids)
+    assert text.startswith("<|start|>User: a")

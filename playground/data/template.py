@@ -1,0 +1,200 @@
+"""A sample as the text that the model reads, and which characters of it are learned.
+
+Whose words are whose is told by the template's own ``{% generation %}`` marks where it has them.
+Otherwise by rendering the conversation up to each reply, without it and with it: what the second
+adds to the first is the reply, as long as the whole begins with both. A template of which neither
+holds is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from playground.config import SettingsError
+from playground.data.formats import Message, Sample
+
+_PLAIN = (
+    "{% for message in messages %}"
+    "{{ message['role'] | capitalize }}: {{ message['content'] }}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{{ '\\n\\n' }}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+_MARKED = re.compile(r"\{%-?\s*generation\s*-?%\}")
+
+_ANY = "0123456789abcdef"
+"""A reply that no template writes by itself."""
+
+Span = tuple[int, int]
+
+
+class Layout(NamedTuple):
+    """A sample as text, and the (start, end) characters of each part that is learned, in order."""
+
+    text: str
+    learned: list[Span]
+    ends: bool  # the text closes with an end mark of the model
+    prompt: str
+    answer: str | None
+
+
+def plain_template(tokenizer: Any) -> str:
+    """A template for a model that has none: who speaks, a colon, and an end mark to each reply."""
+    begins = tokenizer("")["input_ids"][:1] == [tokenizer.bos_token_id]
+    return "{{ bos_token }}" * begins + _PLAIN
+
+
+def layout_of(sample: Sample, tokenizer: Any, template: str | None, learn_from: str) -> Layout:
+    """How the model reads a sample.
+
+    Args:
+        template: of the chat; None writes an answer right after its prompt.
+        learn_from: ``answers`` or ``everything``.
+    Raises:
+        SettingsError: the template refuses the conversation, leaves out a part of it, or does not
+            tell the replies apart.
+    """
+    everything = learn_from == "everything"
+    if not sample.messages:
+        return Layout(sample.text, [(0, len(sample.text))], False, "", None)
+    if template is None:
+        question, answer = (message["content"] for message in sample.messages)
+        text = question + answer
+        layout = Layout(text, [(len(question), len(text))], False, question, answer)
+    else:
+        layout = _Conversation(sample, tokenizer, template, everything).layout()
+    return layout._replace(learned=[(0, len(layout.text))]) if everything else layout
+
+
+class _Conversation:
+    """One conversation under one template."""
+
+    def __init__(self, sample: Sample, tokenizer: Any, template: str, everything: bool) -> None:
+        self._turns, self._place = sample.messages, sample.place
+        self._tokenizer, self._template, self._everything = tokenizer, template, everything
+        self._replies = [i for i, turn in enumerate(self._turns) if turn["role"] == "assistant"]
+
+    def layout(self) -> Layout:
+        text = self._render(self._turns)
+        self._refuse_left_out(text)
+        learned = self._marked(text) or self._differences(text)
+        prompt, answer = "", None
+        if self._replies:
+            last = self._replies[-1]
+            prompt = self._before(last)
+            answer = self._turns[last]["content"]
+        marks = end_marks(self._tokenizer)
+        learned = [(start, _beyond_mark(text, end, marks)) for start, end in learned]
+        ends = not learned or text[: learned[-1][1]].endswith(marks)
+        return Layout(text if ends else text[: learned[-1][1]], learned, ends, prompt, answer)
+
+    def _marked(self, text: str) -> list[Span]:
+        """The replies as the template marks them; none if it does not mark each."""
+        if not _MARKED.search(self._template):
+            return []
+        from transformers.utils.chat_template_utils import render_jinja_template
+
+        _, spans = render_jinja_template(
+            conversations=[list(self._turns)],
+            chat_template=self._template,
+            return_assistant_tokens_mask=True,
+            **self._tokenizer.special_tokens_map,
+        )
+        replies = [self._turns[i]["content"] for i in self._replies]
+        if len(spans[0]) != len(replies):
+            return []
+        each = zip(spans[0], replies, strict=True)
+        held = all(_holds(text[start:end], reply) for (start, end), reply in each)
+        return [tuple(span) for span in spans[0]] if held else []
+
+    def _differences(self, text: str) -> list[Span]:
+        """The replies as what each adds to the text up to it."""
+        learned = []
+        for i in self._replies:
+            prompt = self._before(i)
+            last = i == len(self._turns) - 1
+            upto = text if last else self._render(self._turns[: i + 1])
+            if upto.startswith(prompt) and text.startswith(upto):
+                # What the template puts between the end mark and the next turn is not learned;
+                # white space at the end of the reply itself is.
+                reply = self._turns[i]["content"]
+                at = upto.find(reply, len(prompt))
+                end = max(len(upto.rstrip()), at + len(reply) if at >= 0 else 0)
+                learned.append((len(prompt), end))
+            elif not self._everything:
+                raise SettingsError(
+                    f"{self._place}: this model's chat template rewrites earlier turns, so its "
+                    "replies cannot be told apart; set learn_from to everything."
+                )
+        return learned
+
+    def _before(self, i: int) -> str:
+        """What the model has read when it is to give reply ``i``."""
+        if i:
+            return self._render(self._turns[:i], ask=True)
+        # No template takes no turns, so what stands before any first reply is looked at.
+        return self._render(({"role": "assistant", "content": _ANY},)).partition(_ANY)[0]
+
+    def _render(self, turns: tuple[Message, ...], *, ask: bool = False) -> str:
+        try:
+            return self._tokenizer.apply_chat_template(
+                list(turns),
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=ask,
+            )
+        except Exception as error:
+            # A template may raise anything its author chose to.
+            raise SettingsError(
+                f"{self._place}: this model's chat template refuses the conversation ({error}); "
+                f"{self._remedy()}, or pick another model."
+            ) from error
+
+    def _remedy(self) -> str:
+        roles = [turn["role"] for turn in self._turns]
+        if "system" in roles:
+            return "put the system turn's words into the first user turn"
+        odd = next((role for role in roles if role not in ("user", "assistant")), None)
+        if odd is not None:
+            return f"remove the turns of the role '{odd}'"
+        return "let user and assistant take turns, the user first"
+
+    def _refuse_left_out(self, text: str) -> None:
+        for turn in self._turns:
+            role = turn["role"]
+            # A reply that is rewritten is another matter, and may be learned whole.
+            if not (role == "assistant" and self._everything) and not _holds(text, turn["content"]):
+                raise SettingsError(
+                    f"{self._place}: this model's chat template leaves out words of the role "
+                    f"'{role}'; {self._remedy()}, or pick another model."
+                )
+
+
+def end_marks(tokenizer: Any) -> tuple[str, ...]:
+    """The special tokens that a template may end a turn with, longest first."""
+    added = (token.content for token in tokenizer.added_tokens_decoder.values() if token.special)
+    marks = {mark for mark in (*tokenizer.all_special_tokens, *added) if mark}
+    return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
+
+
+def _beyond_mark(text: str, end: int, marks: tuple[str, ...]) -> int:
+    """``end``, or the end of the mark that follows there: the model must learn to stop."""
+    if text[:end].endswith(marks):
+        return end
+    mark = next((mark for mark in marks if text.startswith(mark, end)), "")
+    return end + len(mark)
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether the words stand in the text, as they are or as JSON, white space aside."""
+    if words in text:
+        return True
+    squeezed = _squeezed(text)
+    as_json = json.dumps(words, ensure_ascii=False)[1:-1]
+    return _squeezed(words) in squeezed or _squeezed(as_json) in squeezed
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
