@@ -29,8 +29,13 @@ def round_e2m1(y: torch.Tensor) -> torch.Tensor:
         fp32, like ``y``, every value one of E2M1's; a zero keeps the sign of what it was.
     """
     p = _binade(y.clamp_(-E2M1_MAX, E2M1_MAX))
-    rounded = torch.add(y, p, alpha=_MAGIC).sub_(p, alpha=_MAGIC)
-    return rounded.copysign_(y)
+    return torch.add(y, p, alpha=_MAGIC).sub_(p, alpha=_MAGIC).copysign_(y)
+
+
+def round_e2m1_in_place(y: torch.Tensor) -> torch.Tensor:
+    """As ``round_e2m1``, but what is rounded to zero loses its sign: a buffer and a pass less."""
+    p = _binade(y.clamp_(-E2M1_MAX, E2M1_MAX))
+    return y.add_(p, alpha=_MAGIC).sub_(p, alpha=_MAGIC)
 
 
 def round_e4m3(x: torch.Tensor) -> torch.Tensor:

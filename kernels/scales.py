@@ -16,7 +16,9 @@ from typing import Literal
 import torch
 
 from .format import E2M1_MAX, E4M3_MAX, FLT_MAX, SCALE_BLOCK
-from .rounding import round_e2m1, round_e4m3
+from .rounding import round_e2m1_in_place, round_e4m3
+
+_MAGNITUDE = 0x7FFFFFFF  # an fp32's bits but the sign
 
 Scaling = Literal["1d", "2d"]
 ScaleRule = Literal["amax", "four_over_six", "search"]
@@ -93,7 +95,7 @@ def block_scales_of(
         others = iter([round_e4m3(amax * divide(encode, 4.0))])
     else:
         others = _neighbours(scales)
-    return _least_error(x, x * encode, tensor_scale, scaling, scales, others)
+    return _least_error(x, x * -encode, tensor_scale, scaling, scales, others)
 
 
 def divide(x: torch.Tensor, divisor: float) -> torch.Tensor:
@@ -119,7 +121,7 @@ def _neighbours(scales: torch.Tensor) -> Iterator[torch.Tensor]:
 
 def _least_error(
     x: torch.Tensor,
-    x_encoded: torch.Tensor,
+    minus_x_encoded: torch.Tensor,
     tensor_scale: torch.Tensor,
     scaling: Scaling,
     first: torch.Tensor,
@@ -127,9 +129,9 @@ def _least_error(
 ) -> torch.Tensor:
     """Of some scales for each block, the one that errs least; ties go to the first."""
     best = first.view(torch.uint8).clone()
-    least = _squared_error(x, x_encoded, tensor_scale, scaling, first)
+    least = _squared_error(x, minus_x_encoded, tensor_scale, scaling, first)
     for scales in others:
-        error = _squared_error(x, x_encoded, tensor_scale, scaling, scales)
+        error = _squared_error(x, minus_x_encoded, tensor_scale, scaling, scales)
         better = error < least
         least = torch.where(better, error, least)
         best = torch.where(better, scales.view(torch.uint8), best)
@@ -138,7 +140,7 @@ def _least_error(
 
 def _squared_error(
     x: torch.Tensor,
-    x_encoded: torch.Tensor,
+    minus_x_encoded: torch.Tensor,
     tensor_scale: torch.Tensor,
     scaling: Scaling,
     scales: torch.Tensor,
@@ -148,9 +150,11 @@ def _squared_error(
     Summed in a fixed order, neighbours first, so that a kernel can return the same bits.
     """
     m, k = x.shape
-    rounded = round_e2m1(divide_by_scales(x, scales, tensor_scale)).view(m, -1, SCALE_BLOCK)
-    decoded = rounded.mul_(scales.to(torch.float32).unsqueeze(-1)).view(m, k)
-    error = decoded.sub_(x_encoded).square_().view(-1)
+    rounded = round_e2m1_in_place(divide_by_scales(x, scales, tensor_scale))
+    rounded = rounded.view(m, -1, SCALE_BLOCK)
+    by_block, minus_x = scales.to(torch.float32).unsqueeze(-1), minus_x_encoded.view(rounded.shape)
+    # One pass: the product is exact (2 + 4 significant bits), so fused or not it rounds once.
+    error = torch.addcmul(minus_x, rounded, by_block, out=rounded).square_().view(-1)
     for _ in range(4):
         error = error.view(-1, 2)
         error = error[:, 0] + error[:, 1]
@@ -165,13 +169,12 @@ def _sum_of_16_rows(tiles: torch.Tensor) -> torch.Tensor:
 
 
 def block_amax(blocks: torch.Tensor) -> torch.Tensor:
-    """Largest magnitude of each block: (..., a power of two) -> (...). NaN where there is one."""
-    amax, half = blocks.abs(), blocks.shape[-1] // 2
-    # Halvings and not amax(-1), which is slow where the reduced dimension is this short.
-    while half:
-        amax = torch.maximum(amax[..., :half], amax[..., half:])
-        half //= 2
-    return amax.squeeze(-1)
+    """Largest magnitude of each block: (..., n) fp32 -> (...). NaN where there is one.
+
+    As integers: magnitudes are in the order of their bits, NaN above all, and torch reduces a short
+    dimension of integers in less than half the time that it takes for floats.
+    """
+    return blocks.view(torch.int32).bitwise_and(_MAGNITUDE).amax(-1).view(torch.float32)
 
 
 def _block_amax(x: torch.Tensor, scaling: Scaling) -> torch.Tensor:
