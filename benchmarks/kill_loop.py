@@ -172,7 +172,7 @@ def _wait(true: Any, what: str) -> None:
     while not true():
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {_NEVER_S} s for {what}")
-        time.sleep(0.002)
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":
