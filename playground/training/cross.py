@@ -19,7 +19,7 @@ from playground.failures import Place, from_exception
 from playground.training.evaluate import held_out_loss
 from playground.training.held_out import with_progress
 from playground.training.prepare import Prepared
-from playground.training.rebase import rebase
+from playground.training.rebase import let_go, rebase
 
 FAILURES = (SettingsError, RuntimeError, MemoryError, OSError)
 """What a base that cannot be had raises; torch.OutOfMemoryError is a RuntimeError."""
@@ -53,15 +53,24 @@ def judgements(run: Prepared) -> list[Judgement]:
 
 
 def cross_evaluate(run: Prepared, check: Callable[[], None]) -> Iterator[Event]:
-    """Yields progress and a CrossEval for each of ``judgements``. The run's base is gone after it.
+    """Yields progress and a CrossEval for each of ``judgements``; then there is no base any more.
 
     So it comes last, with the adapter saved: a base that cannot be loaded, or does not fit, costs a
-    warning and not the run.
+    warning and not the run. Its memory counts towards no peak of the run's.
 
     Args:
         check: called between the parts of the work; raises to give up.
     """
-    for judgement in judgements(run):
+    if asked := judgements(run):
+        with run.memory.aside():
+            try:
+                yield from _judge_all(run, asked, check)
+            finally:  # stopped or not: what is in use afterwards would be counted again
+                let_go(run)
+
+
+def _judge_all(run: Prepared, asked: list[Judgement], check: Callable[[], None]) -> Iterator[Event]:
+    for judgement in asked:
         problem = None
         try:
             yield from _judge(run, judgement, check)

@@ -44,7 +44,7 @@ def rebase(
     config = run.config.model_copy(update={"precision": precision})
     recipe = recipe_of(config)
     base = run.model.get_base_model()
-    _let_go(base)
+    let_go(run)
     with torch.random.fork_rng([run.device] if run.device.type == "cuda" else []):
         # Loading draws random numbers, and those of the run belong to its dropout.
         fresh = load_base(
@@ -67,9 +67,9 @@ def rebase(
     return fresh.tried
 
 
-def _let_go(base: nn.Module) -> None:
+def let_go(run: Prepared) -> None:
     """Frees every tensor but the adapter's; on the meta device each keeps only its shape."""
-    for module in base.modules():
+    for module in run.model.get_base_model().modules():
         if not any(parameter.requires_grad for parameter in module.parameters(recurse=False)):
             module._apply(lambda tensor: tensor.to("meta"), recurse=False)
 

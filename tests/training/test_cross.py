@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,38 @@ def test_a_mistake_of_ours_is_no_warning(
     monkeypatch.setattr(cross, "rebase", broken)
     with pytest.raises(TypeError, match="a mistake"):
         run(configure(cross_precisions=("bf16",)), tmp_path)
+
+
+class Counting:
+    """Memory that knows whether someone asked it to look away."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        self.log.append("aside")
+        yield
+        self.log.append("back")
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_its_memory_is_set_aside_and_nothing_of_it_stays(stop: bool, configure: Configure) -> None:
+    prepared = ready(configure(precision="nvfp4", cross_precisions=("fp32", "fp16")))
+    prepared.memory, base = Counting(), prepared.model.get_base_model()
+
+    def check() -> None:
+        assert prepared.memory.log == ["aside"]
+        if stop and prepared.recipe.name == "fp32":
+            raise KeyboardInterrupt
+
+    told: list[Event] = []
+    with pytest.raises(KeyboardInterrupt) if stop else nullcontext():
+        told += cross.cross_evaluate(prepared, check)
+    assert len(only(CrossEval, told)) == (0 if stop else 2)
+    assert prepared.memory.log == (["aside"] if stop else ["aside", "back"])
+    assert all(p.is_meta is not p.requires_grad for p in base.parameters())
+    assert all(b.is_meta for b in base.buffers())
 
 
 def _until(asked: Callable[[Event], bool], events: list[Event]) -> Callable[[], bool]:
