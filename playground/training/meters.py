@@ -172,9 +172,9 @@ class CountedMemory:
     so far, because counting takes time and a smaller one cannot need more. The peak is the sum of
     all kinds: in truth the last gradients come when most activations are gone. Not counted is what
     lives inside one operation only: a decoded weight, a rounded operand, a chunk of logits (16 MiB
-    at most, where the loss is chunked), the gradient on its way back. In a step of the bundled model
-    that is a thirtieth of what torch's allocator gives out at the most in fp32, and a tenth in
-    NVFP4, whose emulation decodes weights and rounds in fp32: work that no GPU has with it.
+    at most, where the loss is chunked), the gradient on its way back. In a step of the bundled
+    model that is a thirtieth of what torch's allocator gives out at the most in fp32, and a tenth
+    in NVFP4, whose emulation decodes weights and rounds in fp32: work that no GPU has with it.
     """
 
     source = "counted tensor bytes (CPU)"
