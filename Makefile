@@ -2,9 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint fix bench gpu-check browser
+.PHONY: help setup demo test lint fix bench bench-step bench-trainer gpu-check browser
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
 # The stamp is newer than the requirements once they are installed.
 .venv/ready: requirements.txt requirements-dev.txt Makefile
@@ -35,6 +35,12 @@ fix: setup  ## mend style
 
 bench: setup  ## measure, in ratios within one run
 	$(BIN)/python -m benchmarks
+
+bench-step: setup  ## one training step in each precision, as ratios to FP32
+	$(BIN)/python -m benchmarks.bench_step --json benchmarks/step.json
+
+bench-trainer: setup  ## our loop against transformers' Trainer: losses, throughput, memory
+	$(BIN)/python -m benchmarks.bench_trainer --json benchmarks/trainer.json
 
 gpu-check: setup  ## on a GPU: its tests, self-test, benchmarks and a short comparison, in one JSON
 	$(BIN)/python -m benchmarks.gpu_check
