@@ -7,11 +7,13 @@
     E4M3    largest 448      3 mantissa bits, 2^-9 the smallest step: weights and activations
     E5M2    largest 57344    2 mantissa bits, 2^-16: gradients, which need the range
 
-An activation or a gradient has a scale for each row, that is, each token: some tokens of a language
-model are a thousand times as large as the others (the first one, above all), and with one scale for
-all they would push the rest below E4M3's smallest step. A frozen weight has no such rows and gets
-one scale. Powers of two, because scaling by them is exact: a row is rounded alike whatever else its
-micro-batch holds, and scales may be applied before the product or after it.
+An activation or a gradient has a scale for each row, that is, each token, because some tokens dwarf
+the others: in SmolLM2-135M the first one is up to 2200 times the median (the input of block 11's
+down_proj), and with one scale for all a median row there would err by 3.6 % instead of 2.7. A
+frozen weight has no such rows and gets one scale. Powers of two, because scaling by them is exact:
+a row is rounded alike whatever else its micro-batch holds, and scales may be applied before the
+product or after it. It costs nothing: on N(0,1) the error is 7.04e-4, against 7.00e-4 with the
+scale amax / 448.
 
     fprop   y = x @ W.T      both operands in E4M3
     dgrad   dx = dy @ W      dy in E5M2 or E4M3 times the same weight: no second copy of it

@@ -155,6 +155,59 @@ def test_a_backend_that_raises_is_switched_off_with_its_words(
     assert verdict.reason == "RuntimeError: out of shared memory."
 
 
+@pytest.mark.parametrize("damage", [None, "result", "gradient"])
+def test_fp8_is_trusted_only_after_scaled_mm_has_passed(
+    damage: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its documented arithmetic stands in for it, whole or damaged: a flag proves nothing."""
+    calls = []
+
+    def scaled_mm(a, b, *, scale_a, scale_b, output_dtype, **_):  # noqa: ANN001, ANN202
+        calls.append("gradient" if a.dtype == torch.float8_e5m2 else "result")
+        product = a.float() @ b.float() * scale_a * scale_b
+        return (product * 0 if calls[-1] == damage else product).to(output_dtype)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_mm", scaled_mm)
+    found = selftest.self_test("cpu", "fp8", SHAPES, backends=["rowwise", "tensorwise"])
+    assert [v.backend for v in found] == ["rowwise", "tensorwise"]
+    assert [v.passed for v in found] == 2 * [damage is None]
+    if damage:
+        assert all(f"the {damage} is all zeros" in v.reason for v in found)
+    assert set(calls) >= {"result"}
+    assert dispatch.verdicts("cpu", "fp8") == found
+
+
+def test_nf4_names_who_decodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device=None: (9, 0))
+    monkeypatch.setattr(dispatch, "bitsandbytes_is_here", lambda: True)
+    assert dispatch.candidates("cuda", "nf4") == (["bitsandbytes", "torch"], "")
+    remember("cuda", _passed("torch", 1.0, "nf4"))
+    assert choose_backend("cuda", "nf4").name == "torch"
+    remember("cuda", _passed("bitsandbytes", 2.0, "nf4"))
+    choice = choose_backend("cuda", "nf4")
+    assert (choice.name, choice.how) == ("bitsandbytes", "weight-only")
+    assert choice.reason == "bitsandbytes agrees."
+    (verdict,) = selftest.self_test("cpu", "nf4", SHAPES, backends=["torch"])
+    assert verdict.passed, verdict.reason
+
+
+def test_the_self_test_rounds_activations_as_the_run_will(
+    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = []
+    real = selftest.quantize_activation
+
+    def quantize(x, *, scale_rule, **options):  # noqa: ANN001, ANN202
+        rules.append(scale_rule)
+        return real(x, scale_rule=scale_rule, **options)
+
+    monkeypatch.setattr(selftest, "quantize_activation", quantize)
+    for rule in ("amax", "four_over_six"):
+        options = dict(cache=tmp_path / "kernels.json", backends=["decoded"], dtype=torch.float16)
+        selftest.verified(device, "nvfp4", SHAPES[:1], scale_rule=rule, **options)
+    assert set(rules) == {"amax", "four_over_six"}, "a verdict of one rule stood in for the other"
+
+
 def test_verdicts_are_kept_for_the_device_and_its_versions(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
