@@ -240,7 +240,7 @@ def diverges(config: RunConfig, *, folder: Path, should_stop: ShouldStop) -> Ite
     for number in range(1, 7):
         yield step(number)
     yield step(7, math.nan, skipped=True)
-    yield Status(status="diverged", error="The loss is not a number at step 7.")
+    yield Status(status="diverged", error="The loss is not a number at step 7.", cause="not finite")
 
 
 SCRIPTS = {

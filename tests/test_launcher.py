@@ -40,9 +40,22 @@ class TestAGroup:
         assert [len(store.steps(run.id)) for run in (first, second)] == [3, 3]
         assert first.pid is None and first.heartbeat_at is not None
 
-    def test_goes_on_after_a_run_that_failed(self, store: RunStore, launch: Launch) -> None:
-        group = launch().start(fakes.preset("raises"))
-        assert [run.status for run in until_over(store, group.id).runs] == ["failed", "failed"]
+    @pytest.mark.parametrize(
+        ("script", "status", "cause"),
+        [
+            ("raises", "failed", "error"),
+            ("refuses", "failed", "refused"),
+            ("out-of-memory", "failed", "out of memory"),
+            ("killed", "failed", "killed"),
+            ("diverges", "diverged", "not finite"),
+        ],
+    )
+    def test_goes_on_after_a_run_that_failed(
+        self, store: RunStore, launch: Launch, script: str, status: str, cause: str
+    ) -> None:
+        group = launch().start(fakes.preset(script))
+        runs = until_over(store, group.id).runs
+        assert [(run.status, run.cause) for run in runs] == [(status, cause)] * 2
 
     def test_one_step_and_one_precision(self, store: RunStore, launch: Launch) -> None:
         group = launch().start(fakes.preset("steady", steps=1), precisions=["nvfp4"])

@@ -63,6 +63,26 @@ class TestRestart:
         assert len(store.steps(first)) == points >= 5
         assert second == queued.id and queued.started_at is None
 
+    def test_both_killed_the_next_server_resumes_them_in_order(
+        self, store: RunStore, launch: Launch, server: Callable[..., tuple[subprocess.Popen, str]]
+    ) -> None:
+        process, group_id = server("steady", 30)
+        first, second = store.get_group(group_id).run_ids
+        wait_for_steps(store, first, 5)
+        pid = started_run(store, first).pid
+        process.kill()
+        process.wait()
+        assert pid
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not session_of(pid), "the worker to be gone")
+        launcher = launch()
+        lost = store.get_run(first)
+        assert (lost.status, lost.cause) == ("interrupted", "lost")
+        assert launcher.resume(group_id) == [first, second]
+        runs = until_over(store, group_id).runs
+        assert [(run.status, run.owner) for run in runs] == [("finished", launcher.owner)] * 2
+        assert [len(store.steps(run.id)) for run in runs] == [30, 30]
+
     def test_server_killed_the_run_goes_on_is_found_again_and_can_be_stopped(
         self, store: RunStore, launch: Launch, server: Callable[..., tuple[subprocess.Popen, str]]
     ) -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
+from playground import worker
 from playground.config import RunConfig, SettingsError
-from playground.events import Eval, EvalRows, Event, Facts, Message, Stage, Status, Step
+from playground.events import CrossEval, Eval, EvalRows, Event, Facts, Message, Stage, Status, Step
 from playground.failures import ResumeError
+from playground.store import RunStore
+from playground.training import loop
 from playground.training.loop import train
 
 Configure = Callable[..., RunConfig]
@@ -168,6 +172,55 @@ def test_stopped_after_its_last_step_it_only_concludes(
     assert only(Step, rest) == []
     assert [e.when for e in only(Eval, rest)] == ["after"]
     assert kept(seen, rest) == kept(list(train(config, folder=tmp_path / "whole")))
+
+
+def test_stopped_with_its_base_already_gone_it_judges_the_adapter_again(
+    configure: Configure, tmp_path: Path
+) -> None:
+    config = configure(precision="nvfp4", max_steps=3, cross_precisions=("fp16", "bf16"))
+    seen: list[Event] = []
+    asked = lambda: bool(only(CrossEval, seen))  # noqa: E731
+    for event in train(config, folder=tmp_path, should_stop=asked):
+        seen.append(event)
+    assert seen[-1] == Status(status="stopped") and (tmp_path / "adapter").exists()
+    rest = list(train(config, folder=tmp_path, resume=True))
+    assert only(Step, rest) == [] and rest[-1] == Status(status="finished")
+    whole = list(train(config, folder=tmp_path / "whole"))
+    assert only(CrossEval, rest) == only(CrossEval, whole)
+    assert adapter(tmp_path) == adapter(tmp_path / "whole")
+
+
+def test_out_of_memory_in_mid_step_the_rest_is_made_by_a_resumed_run(
+    configure: Configure, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through the worker: what is stored of it, and that it goes on from its last checkpoint."""
+    config = configure(max_steps=4, grad_accum_steps=2, checkpoint_every=2)
+    (run_id,) = store.create_group("quick", "t", [config], "1:1.0").run_ids
+    calls: list[int] = []
+
+    def full(model: torch.nn.Module, batch: object) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) == 6:  # the second micro-batch of step 3
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return summed(model, batch)
+
+    summed = loop.summed_loss
+    monkeypatch.setattr(loop, "summed_loss", full)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the tests' own process
+    assert store.claim_next("1:1.0") and worker.main(run_id, store.home, train) == 0
+    failed = store.get_run(run_id)
+    assert (failed.status, failed.cause) == ("failed", "out of memory")
+    assert failed.error and failed.error.startswith(
+        "Out of memory in step 3, asking for 2.00 GiB more: set micro_batch_size to 2 and "
+        "grad_accum_steps to 4, which learns from the same 8 rows a step, or turn"
+    )
+    assert [s.step for s in store.steps(run_id)] == [1, 2]
+    store.settle(run_id, "failed", None, owner="1:1.0")
+    store.requeue(run_id, owner="1:1.0")
+    assert store.claim_next("1:1.0") and worker.main(run_id, store.home, train) == 0
+    assert store.get_run(run_id).status == "finished"
+    assert [s.step for s in store.steps(run_id)] == [1, 2, 3, 4]
+    assert len(calls) == 6 + 4
 
 
 def test_the_first_steps_of_each_process_are_warm_up(configure: Configure, tmp_path: Path) -> None:
