@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.testing import CompileCounter
 
 from playground.config import RunConfig
 from playground.data.batches import MicroBatch, batches
@@ -155,6 +156,41 @@ def test_nothing_is_left_behind(prepared: Callable[..., Any]) -> None:
     assert all(p.grad is None for p in run.model.parameters())
     hooks = [m for m in run.model.modules() if m._forward_hooks]
     assert hooks == []
+
+
+def test_a_healed_run_shows_the_errors_of_what_healed_it(
+    configure: Configure, tmp_path: Path
+) -> None:
+    config = configure(
+        precision="nvfp4", heal_after=0.5, heal_to="bf16", probe_every=1, max_steps=2
+    )
+    found = errors(list(train(config, folder=tmp_path)))
+    by_step = {n: by_tensor([e for e in found if e.step == n]) for n in (1, 2)}
+    for tensor in ("weight", "activation"):
+        assert min(by_step[1][tensor]) > 0.05 > 2.5e-3 > max(by_step[2][tensor])
+
+
+def test_layers_kept_in_16_bits_are_not_looked_at(prepared: Callable[..., Any]) -> None:
+    run, first = prepared(precision="nvfp4", keep_last_blocks=1)
+    assert {e.layer for e in probe(run, 1, first, None)} == {
+        "model.layers.0.self_attn.o_proj",
+        "model.layers.0.mlp.down_proj",
+    }
+
+
+def test_compiled_blocks_are_looked_at_too_and_not_compiled_again(
+    prepared: Callable[..., Any],
+) -> None:
+    run, first = prepared(precision="nvfp4")
+    eager = list(probe(run, 1, first, None))
+    compiled = CompileCounter()
+    for block in run.model.get_base_model().model.layers:
+        block.compile(backend=compiled)
+    summed_loss(run.model, first[0])
+    graphs = compiled.frame_count
+    assert graphs > 0 and list(probe(run, 1, first, None)) == eager
+    summed_loss(run.model, first[0])
+    assert compiled.frame_count == graphs
 
 
 class TestWhichLayers:
