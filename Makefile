@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test lint fix bench bench-step bench-trainer gpu-check browser
+.PHONY: help setup demo test lint fix bench bench-step bench-trainer bench-overhead bench-store gpu-check browser
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
 
@@ -41,6 +41,12 @@ bench-step: setup  ## one training step in each precision, as ratios to FP32
 
 bench-trainer: setup  ## our loop against transformers' Trainer: losses, throughput, memory
 	$(BIN)/python -m benchmarks.bench_trainer --json benchmarks/trainer.json
+
+bench-overhead: setup  ## what a step costs beside forward, backward and optimizer, part by part
+	$(BIN)/python -m benchmarks.bench_overhead
+
+bench-store: setup  ## the query that feeds the charts, with eight long runs in the store
+	$(BIN)/python -m benchmarks.bench_store
 
 gpu-check: setup  ## on a GPU: its tests, self-test, benchmarks and a short comparison, in one JSON
 	$(BIN)/python -m benchmarks.gpu_check
