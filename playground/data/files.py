@@ -9,7 +9,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -51,12 +50,14 @@ class TextFile:
 
     def __init__(self, path: Path, said: Said, newline: str | None = None) -> None:
         self.name, self.line = path.name, 0
-        with _explained(self.name):
+        try:
             content = open_unpacked(path)
             self._encoding = _encoding(content.peek(2))
-            # A byte that is not UTF-8 becomes half a character, which tells its line later.
-            errors = "surrogateescape" if self._encoding == "utf-8-sig" else "strict"
-            self._text = io.TextIOWrapper(content, self._encoding, errors, newline)
+        except _UNREADABLE as error:
+            raise _unreadable(self.name, error) from None
+        # A byte that is not UTF-8 becomes half a character, which tells its line later.
+        errors = "surrogateescape" if self._encoding == "utf-8-sig" else "strict"
+        self._text = io.TextIOWrapper(content, self._encoding, errors, newline)
         if self._encoding == "utf-16":
             said(f"'{self.name}' is UTF-16, as its first bytes say, and was read as that.")
 
@@ -86,10 +87,11 @@ class TextFile:
 
     def _read(self, call: Callable[[int], str], size: int) -> str:
         try:
-            with _explained(self.name):
-                text = call(size)
+            text = call(size)
         except UnicodeDecodeError as error:
             raise self._not_text(self.line + 1, f"it is not {error.encoding}") from None
+        except _UNREADABLE as error:
+            raise _unreadable(self.name, error) from None
         if "\0" in text:
             # A NUL byte is in no text, but in every ASCII character of UTF-16.
             at = self.line + 1 + text.count("\n", 0, text.index("\0"))
@@ -124,20 +126,21 @@ def open_unpacked(path: Path) -> Any:
     file = path.open("rb")
     start = file.peek(4)[:4]
     if start[:2] == b"\x1f\x8b":
-        return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file), path), _CHUNK)
+        return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file), file, path), _CHUNK)
     if start == b"\x28\xb5\x2f\xfd":
         import pyarrow
 
         stream = pyarrow.CompressedInputStream(file, "zstd")
-        return io.BufferedReader(_Unpacked(stream, path), _CHUNK)
+        return io.BufferedReader(_Unpacked(stream, file, path), _CHUNK)
     return file
 
 
 class _Unpacked(io.RawIOBase):
     """A packed file's content, as far as it stands in a sane relation to what it is packed into."""
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        self._stream, self._name, self._given = stream, path.name, 0
+    def __init__(self, stream: Any, packed_file: BinaryIO, path: Path) -> None:
+        self._stream, self._file = stream, packed_file
+        self._name, self._given = path.name, 0
         packed = path.stat().st_size
         self._most = min(max(UNPACKED_FREELY, UNPACKED_RATIO * packed), LARGEST_UNPACKED)
 
@@ -157,6 +160,7 @@ class _Unpacked(io.RawIOBase):
 
     def close(self) -> None:
         self._stream.close()
+        self._file.close()
         super().close()
 
 
@@ -164,18 +168,15 @@ def _encoding(start: bytes) -> str:
     return "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
 
 
-@contextmanager
-def _explained(name: str) -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise _unreadable(
-            name, str(error), "it is damaged or incomplete, so pack it again"
-        ) from None
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise _unreadable(name, why, "check the file, and that you may read it") from None
+_UNREADABLE = (OSError, EOFError, zlib.error)
 
 
-def _unreadable(name: str, why: str, remedy: str) -> SettingsError:
+def _unreadable(name: str, error: Exception) -> SettingsError:
+    damaged = getattr(error, "errno", None) is None  # the system did its part
+    why = getattr(error, "strerror", None) or str(error)
+    remedy = (
+        "it is damaged or incomplete, so pack it again"
+        if damaged
+        else "check the file, and that you may read it"
+    )
     return SettingsError(f"Dataset file '{name}' could not be read ({why}); {remedy}.")

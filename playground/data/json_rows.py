@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,6 +12,9 @@ from playground.data.files import LARGEST_VALUE, TextFile, line_of, too_large
 
 _CHUNK = 2**18
 _LONGEST_TOKEN = 16  # -Infinity, or \ud83d\ude00: an error so near the end may be a mere cut
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Value(NamedTuple):
@@ -142,7 +146,7 @@ def _odd(error: Exception, place: str) -> SettingsError:
 
 def _refuse_half_characters(value: Any, written: str, place: str) -> None:
     """JSON can write half of a surrogate pair, which no tokenizer and no database can take."""
-    if "\\u" not in written:
+    if not _HALF.search(written):
         return
     try:
         json.dumps(value, ensure_ascii=False).encode()

@@ -176,7 +176,8 @@ def _parquet(path: Path, said: Said) -> Iterator[Row]:
     except (OSError, pyarrow.ArrowException) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SettingsError(
-            f"Dataset file '{path.name}' could not be read as parquet ({reason}); check it."
+            f"Dataset file '{path.name}' could not be read as parquet ({reason}); "
+            "write it again, unpacked, or as .jsonl."
         ) from error
 
 

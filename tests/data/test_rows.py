@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from itertools import islice
 from pathlib import Path
 
-import datasets
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from playground.config import SettingsError
-from playground.data.rows import Row, read_rows
+from playground.data import files
+from playground.data.rows import Row, read_rows, stream_rows
 
 ROWS = [{"prompt": "two\nlines", "completion": "None"}, {"prompt": "ä, 日本", "completion": "NA"}]
 
@@ -47,7 +52,7 @@ def test_the_same_rows_from_every_kind_of_file(tmp_path: Path, name: str, text: 
 
 
 def test_parquet(tmp_path: Path) -> None:
-    datasets.Dataset.from_list(ROWS).to_parquet(tmp_path / "a.parquet")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(ROWS), tmp_path / "a.parquet")
     rows = read_rows(tmp_path / "a.parquet")
     assert cells(rows) == ROWS
     assert places(rows) == ["Row 1 of 'a.parquet'", "Row 2 of 'a.parquet'"]
@@ -169,3 +174,249 @@ def test_other_encodings_are_refused_with_the_line(
     with pytest.raises(SettingsError) as refused:
         read_rows(write(tmp_path, f"a.{kind}", text, encoding))
     assert sentence.format(kind) in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv", "txt"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_a_file_that_says_its_unicode_is_read(tmp_path: Path, kind: str, encoding: str) -> None:
+    """As Excel's "Unicode text" does, and every editor on Windows may."""
+    text = '{"text": "größer"}\n' if kind.startswith("json") else "text\n\ngrößer\n"
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    said: list[str] = []
+    rows = read_rows(write(tmp_path, f"a.{kind}", mark + text, encoding), said=said.append)
+    assert cells(rows)[-1] == {"text": "größer"}
+    utf_16 = f"'a.{kind}' is UTF-16, as its first bytes say, and was read as that."
+    assert said == ([] if encoding == "utf-8-sig" else [utf_16])
+
+
+def test_utf_16_that_breaks_off_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("one\n\ntwo".encode("utf-16")[:-1])
+    with pytest.raises(SettingsError, match="'a.txt' is not UTF-8 text .it is not utf-16"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_another_separator_than_the_comma_is_found_and_said(
+    tmp_path: Path, separator: str, end: str
+) -> None:
+    lines = ["Frage;Antwort", '"a;""b""\nc";d, e', "", "f;g"]
+    text = end.join(lines).replace(";", separator) + end
+    said: list[str] = []
+    rows = read_rows(write(tmp_path, "A.CSV", text), said=said.append)
+    first = {"Frage": f'a{separator}"b"\nc', "Antwort": "d, e"}
+    assert cells(rows) == [first, {"Frage": "f", "Antwort": "g"}]
+    assert len(said) == 1 and "parted by a" in said[0] and "not a comma" in said[0]
+    assert places(rows) == ["Line 2 of 'A.CSV'", "Line 5 of 'A.CSV'"]
+
+
+def test_the_separator_that_the_name_promises_wins_a_draw(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert cells(read_rows(write(tmp_path, "a.csv", "a;b,c\n1;2,3\n"), said=said.append)) == [
+        {"a;b": "1;2", "c": "3"}
+    ]
+    assert cells(read_rows(write(tmp_path, "a.tsv", "a,b\tc\n1,2\t3\n"), said=said.append)) == [
+        {"a,b": "1,2", "c": "3"}
+    ]
+    assert said == []
+    assert cells(read_rows(write(tmp_path, "a.csv", "sep=;\na;b,c,d\n1;2\n"))) == [
+        {"a": "1", "b,c,d": "2"}
+    ]
+
+
+# --- packed -----------------------------------------------------------------------------------
+
+
+def zstd(content: bytes) -> bytes:
+    return pyarrow.compress(content, "zstd", asbytes=True)
+
+
+PACKERS = {"gz": gzip.compress, "zst": zstd}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_packed_files_are_unpacked_by_what_they_hold(tmp_path: Path, packer: str) -> None:
+    pack = PACKERS[packer]
+    path = tmp_path / f"a.JSONL.{packer}"
+    path.write_bytes(pack(JSONL.encode()))
+    assert cells(read_rows(path)) == ROWS
+    assert places(read_rows(path))[1] == f"Line 3 of 'a.JSONL.{packer}'"
+    path.write_bytes(pack(JSONL.encode()) + pack(JSONL.encode()))  # as `cat` joins them
+    assert cells(read_rows(path)) == ROWS * 2
+    path.write_bytes(JSONL.encode())  # not packed after all
+    assert cells(read_rows(path)) == ROWS
+    plain_name = tmp_path / "a.csv"
+    plain_name.write_bytes(pack("text\nä\n".encode("utf-16")))
+    assert cells(read_rows(plain_name)) == [{"text": "ä"}]
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_packed_file_that_is_damaged_is_refused(tmp_path: Path, packer: str) -> None:
+    rows = "".join(json.dumps({"text": f"row {i} {i * i}"}) + "\n" for i in range(5000))
+    packed = PACKERS[packer](rows.encode())
+    for content in (packed[: len(packed) // 2], packed[:12] + b"\xff" * 50 + packed[62:]):
+        path = tmp_path / f"a.jsonl.{packer}"
+        path.write_bytes(content)
+        with pytest.raises(SettingsError, match="could not be read .*incomplete, so pack it again"):
+            read_rows(path)
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("line", ["\n", "a" * 1000, '{"text": "a"}\n'])
+def test_a_file_made_to_fill_the_memory_is_refused_in_time(
+    tmp_path: Path, packer: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "UNPACKED_FREELY", 2**20)
+    monkeypatch.setattr(files, "LARGEST_VALUE", 2**22)
+    path = tmp_path / f"a.txt.{packer}"
+    path.write_bytes(PACKERS[packer](line.encode() * (2**24 // len(line))))
+    assert path.stat().st_size < 2**16
+    with pytest.raises(SettingsError, match="unpacks to over|longer than 4 million characters"):
+        read_rows(path)
+
+
+# --- no more than is asked for ----------------------------------------------------------------
+
+
+class Counted(files.TextFile):
+    """A text that counts the characters that were asked of it, over all of its kind."""
+
+    given = 0
+
+    def _read(self, call, size):  # type: ignore[no-untyped-def]
+        text = super()._read(call, size)
+        Counted.given += len(text)
+        return text
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "list.json", "a.csv", "a.tsv", "a.txt"])
+def test_the_first_rows_cost_no_more_than_themselves(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("playground.data.rows.TextFile", Counted)
+    monkeypatch.setattr("playground.data.json_rows._CHUNK", 1000)
+    monkeypatch.setattr(Counted, "given", 0)
+    rows = [f'{{"text": "row {i}"}}' for i in range(10_000)]
+    text = "[\n" + ",\n".join(rows) + "]" if name.startswith("list") else "\n\n".join(rows)
+    path = write(tmp_path, name, text.replace('"', "") if name[2] in "ct" else text)
+    assert len(read_rows(path, limit=5)) == 5
+    assert Counted.given < 2500 < len(text) // 50
+    stream = stream_rows([path])
+    assert len(list(islice(stream, 7))) == 7 and next(stream).place.startswith(("Line", "Row 8"))
+
+
+def test_parquet_is_decoded_as_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    table = pyarrow.Table.from_pylist([{"text": f"row {i}"} for i in range(5000)])
+    pyarrow.parquet.write_table(table, path)
+    decoded = []
+    batches = pyarrow.parquet.ParquetFile.iter_batches
+
+    def counted(self, size):  # type: ignore[no-untyped-def]
+        for batch in batches(self, size):
+            decoded.append(batch.num_rows)
+            yield batch
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", counted)
+    assert cells(read_rows(path, limit=3))[2] == {"text": "row 2"}
+    assert sum(decoded) < 500
+    assert len(read_rows(path)) == 5000
+
+
+# --- JSON, however it is laid out -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 10**6])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_is_read_whatever_its_layout(
+    tmp_path: Path, chunk: int, indent: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("playground.data.json_rows._CHUNK", chunk)
+    values = [
+        {"a": 12.5e-3, "b": [None, True, "]},{"]},
+        {"c": "ä \\ 😀"},
+        {"d": -1234},
+    ]
+    path = tmp_path / "a.json"
+    for ascii_only in (True, False):
+        path.write_text(" \n" + json.dumps(values, indent=indent, ensure_ascii=ascii_only) + "\n")
+        assert cells(read_rows(path)) == values
+    path.write_text("\n".join(json.dumps(value, indent=indent) for value in values))
+    assert cells(read_rows(path)) == values
+
+
+@pytest.mark.parametrize("chunk", [1, 5, 10**6])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[{"a": 1}', "Expecting ',' delimiter or ']' at line 1, column 10"),
+        ('[{"a": 1}\n {"a": 2}]', "Expecting ',' delimiter at line 2, column 2"),
+        ('[{"a": 1},\n]', "Expecting value at line 2, column 1"),
+        ('[{"a": 1}]\n[]', "Extra data at line 2, column 1"),
+        ('[\n{"a": "x\ny"}]', "Invalid control character at at line 2, column 9"),
+        ('[{"a": 1},\n  {"a" 2}]', "Expecting ':' delimiter at line 2, column 8"),
+        ('{"a": "b', "Unterminated string starting at at line 1, column 7"),
+        ('[{"a": 1}, nul]', "Expecting value at line 1, column 12"),
+    ],
+)
+def test_a_mistake_in_json_is_placed(
+    tmp_path: Path, chunk: int, text: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("playground.data.json_rows._CHUNK", chunk)
+    with pytest.raises(SettingsError) as refused:
+        read_rows(write(tmp_path, "a.json", text))
+    assert says in str(refused.value)
+
+
+def test_a_mistake_is_found_before_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("playground.data.rows.TextFile", Counted)
+    monkeypatch.setattr("playground.data.json_rows._CHUNK", 100)
+    monkeypatch.setattr(Counted, "given", 0)
+    with pytest.raises(SettingsError, match="line 1, column 7"):
+        read_rows(write(tmp_path, "a.json", '[{"a" 1}' + ', {"a": 1}' * 10_000 + "]"))
+    assert Counted.given < 1000
+
+
+def test_a_value_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("playground.data.json_rows.LARGEST_VALUE", 5000)
+    monkeypatch.setattr("playground.data.json_rows._CHUNK", 1000)
+    monkeypatch.setattr("playground.data.files.LARGEST_VALUE", 5000)
+    for name, text in (("a.json", "[" + '{"a": [' + "1, " * 9000), ("a.jsonl", "x" * 9000)):
+        with pytest.raises(SettingsError, match="1 of 'a.json.* is longer than"):
+            read_rows(write(tmp_path, name, text))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "is not JSON (Exceeds the limit"),
+        ('{"text": "\\ud83d"}', "holds \\ud83d, which is half of a character"),
+    ],
+)
+def test_odd_json_is_refused(tmp_path: Path, name: str, value: str, says: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read_rows(write(tmp_path, name, value))
+    assert says in str(refused.value)
+
+
+def test_several_files_are_one_source(tmp_path: Path) -> None:
+    first = write(tmp_path, "a.csv", "text\na\n")
+    second = write(tmp_path, "b.jsonl", '{"text": "b"}\n')
+    rows = list(stream_rows([first, second]))
+    assert cells(rows) == [{"text": "a"}, {"text": "b"}]
+    assert places(rows) == ["Line 2 of 'a.csv'", "Line 1 of 'b.jsonl'"]
+    empty = write(tmp_path, "c.csv", "text\n")
+    with pytest.raises(SettingsError, match="'c.csv' has no rows"):
+        list(stream_rows([first, empty]))
+
+
+def test_a_file_that_may_not_be_opened_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="'gone.csv' could not be read .No such file.*check"):
+        read_rows(tmp_path / "gone.csv")
