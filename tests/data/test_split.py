@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from playground.catalog import DatasetEntry
+from playground.catalog import DatasetEntry, resolve_dataset
 from playground.config import RunConfig, SettingsError, parse_config
+from playground.data import split
 from playground.data.formats import Reader, Sample, recognise
 from playground.data.rows import Row
 from playground.data.split import hold_out, load_split
 from playground.presets import defaults
 
 
-def config(**data: object) -> RunConfig:
+def config(training: dict | None = None, **data: object) -> RunConfig:
     values = defaults() | {"model": "m", "dataset": "d", "precision": "fp16"}
     values["data"] = values["data"] | data
+    values["training"] = values["training"] | (training or {})
     return parse_config(values)
 
 
@@ -122,3 +124,154 @@ def test_rows_without_an_answer_are_counted_and_not_split(tmp_path: Path) -> Non
     assert counts == {"read": 13, "duplicates": 0, "no_answer": 3}
     with pytest.raises(SettingsError, match="None of 2 rows of dataset 'd' .*completion"):
         load_split(entry(tmp_path, [empty, empty]), config())
+
+
+# --- from 0 rows to more than are needed ------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows_there", [2, 5, 9, 25])
+def test_of_few_rows_at_least_one_is_held_out(tmp_path: Path, rows_there: int) -> None:
+    train, evaluation, counts, *_ = load_split(entry(tmp_path, rows(range(rows_there))), config())
+    assert len(evaluation) == max(1, rows_there // 10)
+    assert len(train) + len(evaluation) == counts["read"] == rows_there
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.jsonl", "", "'a.jsonl' has no rows"),
+        ("a.jsonl", "\n\r\n \n", "'a.jsonl' has no rows"),
+        ("a.json", "[]", "'a.json' has no rows"),
+        ("a.csv", "prompt,completion\n", "'a.csv' has no rows"),
+        ("a.txt", "\n \n", "'a.txt' has no rows"),
+        ("a.csv", "text\na\n", "has 1 different row; at least 2 are needed"),
+        ("a.csv", "text\na\na\na\n", "has 1 different row; at least 2 are needed"),
+        ("a.csv", 'text\n""\n" "\n', "None of 2 rows .*Line 2 of 'a.csv' is the first.*text"),
+    ],
+)
+def test_too_few_rows_are_refused(tmp_path: Path, name: str, content: str, says: str) -> None:
+    (tmp_path / name).write_text(content)
+    one_file = DatasetEntry(id="d", title="d", summary="", train_files=(tmp_path / name,))
+    with pytest.raises(SettingsError, match=says):
+        load_split(one_file, config())
+
+
+def test_a_mapping_reaches_the_rows(tmp_path: Path) -> None:
+    frage = [{"Frage": str(i), "Antwort": str(i), "id": i} for i in range(4)]
+    one_file = entry(tmp_path, frage)
+    found = load_split(one_file, config(columns="prompt=Frage, answer=Antwort"))
+    assert sorted(questions(found.train + found.eval)) == [0, 1, 2, 3]
+    assert found.notes == ("Columns that are not used: id.",)
+    with pytest.raises(SettingsError, match="columns Frage, Antwort, id are not .*setting columns"):
+        load_split(one_file, config())
+
+
+def test_what_became_of_the_rows_adds_up(tmp_path: Path) -> None:
+    odd = [*rows(range(50)), *rows(range(10)), {"prompt": "x", "completion": ""}]
+    odd += [{"prompt": "y", "completion": "None"}]
+    found = load_split(entry(tmp_path, odd), config(train_rows=20))
+    counts = found.counts
+    assert counts == {"read": 62, "duplicates": 10, "no_answer": 1, "unused": 26, "null_words": 1}
+    left_out = counts["duplicates"] + counts["no_answer"] + counts["unused"]
+    assert counts["read"] - left_out == len(found.train) + len(found.eval)
+    assert "1 of the rows read have a cell that says None, NA, NaN or null" in found.notes[0]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large dataset is one of more than 64 rows."""
+    monkeypatch.setattr(split, "HEAD_ROWS", 64)
+    monkeypatch.setattr(split, "KEPT_ROWS", 16)
+
+
+def large(folder: Path, count: int) -> DatasetEntry:
+    """So many rows, and then a line that cannot be read."""
+    one_file = entry(folder, rows(range(count)))
+    with one_file.train_files[0].open("a") as file:
+        file.write("no row\n")
+    return one_file
+
+
+def test_a_large_dataset_is_read_as_far_as_the_run_needs(tmp_path: Path, small: None) -> None:
+    found = load_split(large(tmp_path, 65), config({"max_steps": 3}, eval_rows=5))
+    assert found.counts["read"] == 64
+    assert len(found.eval) == 5
+    assert len(found.train) == 16  # of which 3 steps of 4 rows are drawn
+    assert found.notes == (
+        "Only the first 64 rows were read, which is all that this run needs; "
+        "shuffle the rows if they are sorted.",
+    )
+    with pytest.raises(SettingsError, match="Line 66 .*not JSON"):
+        load_split(large(tmp_path, 65), config({"max_steps": 30}, eval_rows=5))
+
+
+def test_longer_runs_divide_the_same_rows_alike(tmp_path: Path, small: None) -> None:
+    one_file = large(tmp_path, 300)
+    first, second = (
+        load_split(one_file, config({"max_steps": steps}, eval_rows=6)) for steps in (1, 10)
+    )
+    assert first.eval == second.eval
+    longer = load_split(one_file, config({"max_steps": 20}, eval_rows=6))
+    assert longer.counts["read"] == 128
+    assert len(longer.train) == 100  # 80 that the steps draw, and a quarter to spare
+
+
+def test_the_seed_draws_the_rows_that_are_kept(tmp_path: Path, small: None) -> None:
+    one_file = large(tmp_path, 65)
+    first, again, other = (
+        load_split(one_file, config({"max_steps": 3, "seed": seed}, eval_rows=5))
+        for seed in (1, 1, 2)
+    )
+    assert first.train == again.train != other.train
+    assert first.eval == other.eval
+    assert questions(first.train) == sorted(questions(first.train))
+    assert not set(questions(first.train)) & set(questions(first.eval))
+
+
+def test_copies_are_apart_from_what_is_held_out_in_a_large_dataset_too(
+    tmp_path: Path, small: None
+) -> None:
+    one_file = entry(tmp_path, rows([i % 40 for i in range(1000)]))
+    found = load_split(one_file, config({"max_steps": 3}, eval_rows=5))
+    assert found.counts["read"] == 64 and found.counts["duplicates"] == 24
+    assert not set(questions(found.train)) & set(questions(found.eval))
+
+
+def test_long_rows_are_not_read_beyond_what_is_needed(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(split, "HEAD_SIZE", 1000)
+    found = load_split(large(tmp_path, 60), config({"max_steps": 3}, eval_rows=2))
+    assert found.counts["read"] == 27  # 1000 characters of 36 or 38 in a row
+    needed = load_split(large(tmp_path, 60), config({"max_steps": 8}, eval_rows=2))
+    assert needed.counts["read"] == 42
+
+
+def test_the_first_so_many_training_rows_bound_what_is_read(tmp_path: Path, small: None) -> None:
+    settings = {"train_rows": 10, "eval_rows": 5}
+    found = load_split(large(tmp_path, 65), config({"max_steps": 10_000}, **settings))
+    assert (found.counts["read"], len(found.train), len(found.eval)) == (64, 10, 5)
+
+
+def test_packed_sequences_hold_several_rows(tmp_path: Path, small: None) -> None:
+    settings = {"packing": True, "max_seq_len": 64, "eval_rows": 5}
+    found = load_split(large(tmp_path, 300), config({"max_steps": 10}, **settings))
+    assert found.counts["read"] == 256  # 40 sequences of at most 4 rows of 16 tokens, and to spare
+
+
+def test_held_out_files_are_read_until_there_are_enough(tmp_path: Path, small: None) -> None:
+    both = entry(tmp_path, rows(range(10)), rows(range(5, 200)))
+    both.eval_files[0].open("a").write("no row\n")
+    found = load_split(both, config(eval_rows=3))
+    assert questions(found.eval) == [10, 11, 12]
+    assert found.counts == {"read": 18, "duplicates": 5, "no_answer": 0}
+
+
+def test_files_of_a_folder_are_one_dataset(tmp_path: Path) -> None:
+    write(tmp_path / "train-1.jsonl", rows(range(5)))
+    write(tmp_path / "train-2.jsonl", rows(range(5, 9)))
+    write(tmp_path / "validation.jsonl", rows([20]))
+    write(tmp_path / "test.jsonl", rows([30]))
+    found = load_split(resolve_dataset(str(tmp_path)), config())
+    assert (questions(found.train), questions(found.eval)) == ([*range(9)], [20])
+    assert found.notes == ("Not read, as its name says neither training nor held-out: test.jsonl.",)
