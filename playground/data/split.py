@@ -79,7 +79,7 @@ class _Source:
         if entry.other_files:
             names = ", ".join(path.name for path in entry.other_files)
             self._notes.append(
-                f"Not read, as its name says neither training nor held-out: {names}."
+                f"Not read, since others are named for training or holding out: {names}."
             )
         rows = _head(self._rows(), self._needed(), self._note_rest)
         first = next(rows, None)

@@ -242,7 +242,7 @@ def test_long_rows_are_not_read_beyond_what_is_needed(
 ) -> None:
     monkeypatch.setattr(split, "HEAD_SIZE", 1000)
     found = load_split(large(tmp_path, 60), config({"max_steps": 3}, eval_rows=2))
-    assert found.counts["read"] == 27  # 1000 characters of 36 or 38 in a row
+    assert found.counts["read"] == 28  # 1000 characters, at 35 or 37 in a row
     needed = load_split(large(tmp_path, 60), config({"max_steps": 8}, eval_rows=2))
     assert needed.counts["read"] == 42
 
@@ -261,7 +261,8 @@ def test_packed_sequences_hold_several_rows(tmp_path: Path, small: None) -> None
 
 def test_held_out_files_are_read_until_there_are_enough(tmp_path: Path, small: None) -> None:
     both = entry(tmp_path, rows(range(10)), rows(range(5, 200)))
-    both.eval_files[0].open("a").write("no row\n")
+    with both.eval_files[0].open("a") as file:
+        file.write("no row\n")
     found = load_split(both, config(eval_rows=3))
     assert questions(found.eval) == [10, 11, 12]
     assert found.counts == {"read": 18, "duplicates": 5, "no_answer": 0}
@@ -274,4 +275,6 @@ def test_files_of_a_folder_are_one_dataset(tmp_path: Path) -> None:
     write(tmp_path / "test.jsonl", rows([30]))
     found = load_split(resolve_dataset(str(tmp_path)), config())
     assert (questions(found.train), questions(found.eval)) == ([*range(9)], [20])
-    assert found.notes == ("Not read, as its name says neither training nor held-out: test.jsonl.",)
+    assert found.notes == (
+        "Not read, since others are named for training or holding out: test.jsonl.",
+    )
