@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 from playground.compare.arms import Arm
 from playground.compare.noise import Interval
@@ -68,26 +69,37 @@ def claim_sentence(found: Sequence[Comparison]) -> str | None:
     small = [c for c in found if c.candidate.storage_bits < 16 and c.loss_delta is not None]
     if not small:
         return None
-    measured = [c for c in small if c.noise is not None]
-    if not measured:
+    answers: dict[str, list[str]] = {"yes": [], "no": [], "open": []}
+    for comparison in small:
+        answer = under_claim(comparison)
+        if answer is None:
+            continue
+        low, high = map(signed_percent, perplexity_interval(comparison))
+        reach = {"yes": f"at most {high}", "no": f"at least {low}", "open": f"{low} to {high}"}
+        answers[answer].append(f"{comparison.candidate.label} ({reach[answer]})")
+    parts = [f"{word} for {joined(names)}" for word, names in answers.items() if names]
+    if not parts:
         return (
             "Whether it costs under 1%, as is often claimed, cannot be told from one seed; "
             "repeat with --seeds 3."
         )
-    holds, fails, is_open = [], [], []
-    for comparison in measured:
-        low, high = _perplexity(comparison.interval)
-        label = comparison.candidate.label
-        if high < CLAIM:
-            holds.append(f"{label} (at most {signed_percent(high)})")
-        elif low > CLAIM:
-            fails.append(f"{label} (at least {signed_percent(low)})")
-        else:
-            is_open.append(f"{label} ({signed_percent(low)} to {signed_percent(high)})")
-    answers = {"yes": holds, "no": fails, "open": is_open}
-    parts = [f"{word} for {joined(names)}" for word, names in answers.items() if names]
     asked = "Does it cost under 1%, as is often claimed? In perplexity, at 95%"
     return f"{asked}: {'; '.join(parts)}."
+
+
+def under_claim(found: Comparison) -> Literal["yes", "no", "open"] | None:
+    """Whether the cost in perplexity lies under 1 % with its whole band; None for one seed."""
+    if found.noise is None:
+        return None
+    low, high = perplexity_interval(found)
+    return "yes" if high < CLAIM else "no" if low > CLAIM else "open"
+
+
+def perplexity_interval(found: Comparison) -> tuple[float, float] | None:
+    """The change of ``exp(loss)`` as a share, with its band as ``Comparison.interval``'s."""
+    if found.interval is None:
+        return None
+    return math.expm1(found.interval.low), math.expm1(found.interval.high)
 
 
 def share_sentence(found: Comparison) -> str | None:
@@ -170,17 +182,13 @@ def _band(found: Comparison) -> str:
     over = f"{len(found.seeds)} seeds" if len(found.seeds) > 1 else "one seed"
     if found.interval is None:
         return over
-    low, high = map(signed_percent, _perplexity(found.interval))
+    low, high = map(signed_percent, perplexity_interval(found))
     return f"95%{_over(found)}: {low} to {high}; {over}"
 
 
 def _over(found: Comparison) -> str:
     """One seed says nothing about others: its band is that of the rows."""
     return " over the held-out rows" if found.noise is None else ""
-
-
-def _perplexity(interval: Interval) -> tuple[float, float]:
-    return math.expm1(interval.low), math.expm1(interval.high)
 
 
 def _nats(interval: Interval) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playground.compare.fairness import fairness
+from playground.compare.losses import perplexity_interval, under_claim
 from playground.compare.noise import Interval
 from playground.compare.paired import Comparison
 from playground.compare.records import RunRecord
@@ -109,7 +110,12 @@ def group_json(
 
 
 def _comparison_json(found: Comparison) -> dict[str, Any]:
-    """A candidate against the baseline; every interval is of 95 % and in nats a token."""
+    """A candidate against the baseline.
+
+    Every interval is of 95 % and in nats a token, the perplexity's a share. With one seed the
+    perplexity's is that of the held-out rows alone, and ``loss_delta_noise`` is None.
+    """
+    band = perplexity_interval(found)
     return {
         "baseline": found.baseline.precision,
         "candidate": found.candidate.precision,
@@ -121,6 +127,8 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "rows_interval": _bounds(found.rows),
         "rows_unpaired": found.unpaired,
         "perplexity_change": None if found.loss_delta is None else math.expm1(found.loss_delta),
+        "perplexity_interval": list(band) if band else None,
+        "costs_under_1_percent": under_claim(found),
     }
 
 

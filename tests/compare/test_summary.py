@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 
+import pytest
+
 from playground.compare import group_json
 from tests.compare.arms import arm, step
 
@@ -66,3 +68,24 @@ def test_a_run_without_steps_has_no_numbers_rather_than_zeros() -> None:
     run = _summary(arm("fp16", steps=[], after=None, status="failed", error="No"))["runs"][0]
     assert run["train_loss_first"] is None and run["tokens_per_s_median"] is None
     assert run["error"] == "No"
+
+
+def test_each_candidate_is_compared_in_numbers() -> None:
+    arms = [
+        arm(p, seed=s, row_losses=[5.0, 5.0 + (p == "nvfp4") * s / 1000])
+        for s in (42, 43)
+        for p in ("fp16", "nvfp4")
+    ]
+    [found] = _summary(*arms)["verdict"]["comparisons"]
+    assert (found["baseline"], found["candidate"], found["seeds"]) == ("fp16", "nvfp4", [42, 43])
+    assert found["loss_delta"] == pytest.approx(0.002125)
+    assert found["rows_interval"] == [0.0, pytest.approx(0.00425)]
+    assert found["loss_delta_noise"] == pytest.approx(
+        math.hypot(found["seeds_half_width"], 0.002125)
+    )
+    low, high = found["perplexity_interval"]
+    assert low < found["perplexity_change"] < high
+    assert found["costs_under_1_percent"] == "yes"
+    [one] = _summary(*arms[:2])["verdict"]["comparisons"]
+    assert one["loss_delta_noise"] is None and one["costs_under_1_percent"] is None
+    assert one["perplexity_interval"] == [0.0, pytest.approx(math.expm1(0.0042))]
