@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.precision.linear import FrozenLinear
+from playground.training import model as loading
 from playground.training import rebase as rebasing
 from playground.training.adapter import save_adapter, trainable
 from playground.training.rebase import rebase
@@ -91,6 +92,33 @@ def test_hooks_and_the_head_stay_where_they_were(configure: Configure) -> None:
     run.model.train()(IDS, labels=IDS).loss.backward()
     assert calls == [1, 1]  # forward, and once more for the backward pass
     assert all(p.grad is not None for p in trainable(run.model).values())
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_embeddings_norms_and_head_follow_the_compute_type(
+    merged: bool, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU, where everything but the converted Linears comes in the recipe's own type."""
+    path = str(save_tiny(tmp_path / "m", tie_word_embeddings=False))
+    run = ready(configure(model=path, target_modules=("lm_head", "q_proj")))
+    train_a_little(run)
+    load_checkpoint = loading.load_checkpoint
+
+    def in_sixteen_bits(entry: object, longest: int, dtype: object, **options: object) -> object:
+        return load_checkpoint(entry, longest, torch.bfloat16, **options)
+
+    monkeypatch.setattr(loading, "load_checkpoint", in_sixteen_bits)
+    rebase(run, "bf16", merged=merged)
+    base = run.model.get_base_model()
+    assert {p.dtype for p in base.parameters() if not p.requires_grad} == {torch.bfloat16}
+    assert {p.dtype for p in trainable(run.model).values()} == {torch.float32}
+    published = AutoModelForCausalLM.from_pretrained(path)
+    for name in ("lm_head", "model.layers.1.self_attn.q_proj"):
+        layer = base.get_submodule(name)
+        exact = published.get_submodule(name).weight.detach().bfloat16().float()
+        if merged:
+            exact += layer.get_delta_weight("default").detach()
+        bits_equal(layer.base_layer.weight.detach(), exact.bfloat16(), name)  # rounded once
 
 
 def test_giving_up_half_way_leaves_the_adapter_and_a_second_try(configure: Configure) -> None:
