@@ -93,6 +93,15 @@ def test_activations_are_those_saved_by_the_largest_batch() -> None:
     assert facts.peak_reserved_mib is None
 
 
+def test_reading_at_every_step_walks_no_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Linear(8, 8)
+    memory = CountedMemory(model)
+    before = memory.read()
+    monkeypatch.setattr(nn.Module, "parameters", None)
+    monkeypatch.setattr(nn.Module, "buffers", None)
+    assert memory.read() == before
+
+
 class FakeAllocator:
     """CUDA's: what is allocated and reserved now, and at the most since the last reset."""
 
