@@ -54,7 +54,7 @@ def _arm_line(arms: Sequence[Arm], live: bool) -> str:
         f'<div class="arm-state">{chip(state)}<span>{escape(doing)}</span></div>'
         f'<div class="arm-count">{_count(done, total)}</div>'
         f'<div class="bars">{bars}</div>'
-        f"{''.join(_failure(a, several, live) for a in arms)}</div>"
+        f"{_failures(arms, live)}</div>"
     )
 
 
@@ -85,19 +85,29 @@ def _bar(arm: Arm, several: bool) -> str:
     )
 
 
-def _failure(arm: Arm, several: bool, live: bool) -> str:
-    """A run that did not end well: its kind of end, its step, why, and what can be done."""
-    run = arm.run
-    if not run.error:
-        return ""
-    kind = marks.ending(run)
-    where = text.AFTER_STEP.format(step=_steps(arm)[0]) if arm.last_step else text.BEFORE_STEPS
-    seed = text.OF_SEED.format(seed=_seed(arm)) if several else ""
-    next_ = [text.CAN_RESUME] if run.why_not_resumable is None else []
+def _failures(arms: Sequence[Arm], live: bool) -> str:
+    """The runs that did not end well; repetitions that ended in the same way are told of once."""
+    alike: dict[tuple[str, int, str], list[Arm]] = {}
+    for arm in arms:
+        if arm.run.error:
+            kind = (marks.ending(arm.run), _steps(arm)[0], arm.run.error)
+            alike.setdefault(kind, []).append(arm)
+    return "".join(_failure(*kind, runs, len(arms) > 1, live) for kind, runs in alike.items())
+
+
+def _failure(
+    ending: str, step: int, error: str, runs: Sequence[Arm], several: bool, live: bool
+) -> str:
+    """A kind of end, its step, why, and what can be done."""
+    where = text.AFTER_STEP.format(step=step) if step else text.BEFORE_STEPS
+    if several:
+        seeds = text.AND.join(str(_seed(a)) for a in runs)
+        where += text.OF_SEEDS.format(seeds=seeds)
+    next_ = [text.CAN_RESUME] if any(a.run.why_not_resumable is None for a in runs) else []
     next_ += [text.REST_GOES_ON] if live else []
     return (
-        f'<div class="arm-error"><p><b>{escape(kind)}</b> {escape(where + seed)}</p>'
-        f"<p>{escape(text.labelled(run.error))}</p>"
+        f'<div class="arm-error"><p><b>{escape(ending)}</b> {escape(where)}</p>'
+        f"<p>{escape(text.labelled(error))}</p>"
         + (f'<p class="next">{escape(" ".join(next_))}</p>' if next_ else "")
         + "</div>"
     )

@@ -55,6 +55,12 @@ function keys() {
     ...[...there].map((kind) => h("span", {}, icon(kind), words.marks[kind] ?? kind)));
 }
 
+// What seconds along the first chart mean.
+function secondsNote() {
+  if (axis !== "time") return "";
+  return data.arms.some((arm) => arm.how === "emulated") ? words.emulated_seconds : words.seconds;
+}
+
 function build() {
   const log = h("button", { type: "button", class: "tool", "aria-pressed": "false", onclick: () => {
     logLoss = !logLoss;
@@ -147,7 +153,7 @@ function take(next) {
   }
   plots.forEach((plot, i) => {
     plot.panel = data.panels[i];
-    plot.note.textContent = plot.panel.note ?? "";
+    plot.note.textContent = plot.panel.note ?? (i ? "" : secondsNote());
   });
   if (legendFor !== JSON.stringify(data.arms)) legend(); // rebuilding it would take the focus away
   keys();

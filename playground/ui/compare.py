@@ -185,7 +185,7 @@ def _card(preset: Preset) -> tuple[gr.Button, gr.Button]:
     with gr.Column(elem_classes="sheet preset"):
         gr.HTML(
             f"<h3>{escape(preset.title)}</h3><p>{_prose(preset.summary)}</p>"
-            f'<p class="expect">{_prose(preset.expect)}</p>',
+            f"<details><summary>{text.EXPECT}</summary><p>{_prose(preset.expect)}</p></details>",
             apply_default_css=False,
         )
         with gr.Row(elem_classes="actions"):

@@ -158,7 +158,7 @@ def table(records: Sequence[RunRecord], over: bool) -> str:
     swipe = f'<p class="sideways">{more}</p>' if len(records) > 2 else ""
     return (
         f'{fair(records, over)}{crossed(records)}{swipe}<div class="wide" tabindex="0">'
-        f'<table class="facts"><thead><tr><td></td>{heads}'
+        f'<table class="facts whole"><thead><tr><td></td>{heads}'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

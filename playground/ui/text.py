@@ -17,6 +17,7 @@ HISTORY_TAB = "History"
 PRESETS_HEADING = "Start from a preset"
 START_PRESET = "Start {name}"
 ADJUST_PRESET = "Adjust first"
+EXPECT = "What to expect"
 FORM_HEADING = "Or set up your own"
 BASED_ON = "Based on the preset {name}: what you do not change stays as it says."
 MODEL = "Model"
@@ -183,7 +184,7 @@ FINISHED_OF = "{done} of {count} finished"
 SEED_DOES = "seed {seed}: {doing}"
 AFTER_STEP = "after step {step}"
 BEFORE_STEPS = "before its first step"
-OF_SEED = ", seed {seed}"
+OF_SEEDS = ", seed {seeds}"
 CAN_RESUME = "Resume goes on from its last checkpoint, with the same settings."
 REST_GOES_ON = "The other runs go on."
 ENDED_AFTER = "after {time}"
@@ -208,7 +209,9 @@ CHARTS = {
     "legend": "Precisions shown",
     "toggle": "Show or hide this precision",
     "axis": "What runs along the charts",
-    "axes": {"step": "steps", "tokens": "tokens", "time": "seconds of steps"},
+    "axes": {"step": "steps", "tokens": "tokens", "time": "seconds"},
+    "seconds": "seconds of training steps alone",
+    "emulated_seconds": "seconds of emulated steps: not a speed claim",
     "log": "Log scale",
     "reset": "Reset zoom",
     "key_line": "training, each step",

@@ -7,6 +7,7 @@ instead and takes the one picture that the README shows.
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from playground.store import RunStore
 from playground.ui import build_app, launch
 from tests import browser_setup
 from tests.ui.conftest import FLAGS, free_port
-from tests.ui.driving import unfold_settings
+from tests.ui.driving import field, unfold_settings, wait_for_points
 
 SIZES = {"1400": (1400, 1000), "390": (390, 844)}
 
@@ -72,15 +73,24 @@ def each(browser: Any, url: str, folder: Path, name: str, prepare: Any = None) -
 
 
 def unfold(page: Page) -> None:
-    for name in ("Details and proof", "What was converted", "Log ▼"):
+    for name in ("Details and proof", "Memory by kind", "What was converted", "Log ▼"):
         page.get_by_role("button", name=name).click()
     unfold_settings(page)
-    page.locator("table.facts").wait_for()
+    page.locator("table.whole").wait_for()
 
 
 def unfold_details(page: Page) -> None:
     page.get_by_role("button", name="Details and proof").click()
-    page.locator("table.facts").wait_for()
+    page.locator("table.whole").wait_for()
+    hover(page)
+
+
+def unfold_measured(page: Page) -> None:
+    page.get_by_text("All that was found").click()
+    page.get_by_role("button", name="Memory by kind").click()
+    page.get_by_role("button", name="Details and proof").click()
+    page.get_by_role("button", name="seconds", exact=True).click()
+    page.locator('.charts[data-axis="time"]').wait_for()
     hover(page)
 
 
@@ -120,12 +130,37 @@ def scripted(browser: Any, url: str, folder: Path, home: Path) -> None:
     page.locator(".arm-line.arm-fp32").wait_for()
     expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=60_000)
     each(browser, url, folder, "four", unfold_details)
+    repeated(page, browser, url, folder, home)
     (home / "script.json").write_text('{"nan_at": [31], "diverge_at": 31, "skipped_at": [9]}')
     page.locator("#field-title").locator("input, textarea").fill("NaN at step 31 " + "x" * 90)
     page.get_by_role("button", name="Start comparison").click()
     expect(page.locator("#heading .chip")).to_have_text("diverged", timeout=60_000)
     each(browser, url, folder, "diverged")
     each(browser, url, folder, "history", to_history)
+
+
+def repeated(page: Page, browser: Any, url: str, folder: Path, home: Path) -> None:
+    """Three seeds: paused half way, then one precision short of memory, everything measured."""
+    for name in ("FP32", "BF16"):
+        page.get_by_label(name, exact=True).uncheck()
+    field(page, "seeds").fill("3")
+    page.locator("#form").get_by_role("button", name="Measuring").click()
+    for key, value in {"probe_every": "20", "cross_precisions": "fp16, nvfp4"}.items():
+        field(page, key).fill(value)
+    (home / "gate").write_text("34")
+    page.get_by_role("button", name="Start comparison").click()
+    expect(page.locator("#heading h2")).to_contain_text("3 seeds", timeout=60_000)
+    wait_for_points(page, 0, 34)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.locator("#heading .chip")).to_have_text("paused", timeout=60_000)
+    each(browser, url, folder, "paused")
+    script = {"only": "nvfp4", "heal_at": 40, "memory_ends_at": 50}
+    (home / "script.json").write_text(json.dumps(script))
+    (home / "gate").write_text("60")
+    page.get_by_role("button", name="Resume", exact=True).click()
+    expect(page.locator("#heading .chip")).to_have_text("failed", timeout=120_000)
+    each(browser, url, folder, "repeated", hover)
+    each(browser, url, folder, "measured", unfold_measured)
 
 
 def real(browser: Any, url: str, folder: Path, home: Path) -> None:

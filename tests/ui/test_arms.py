@@ -101,6 +101,13 @@ def test_a_failure_says_kind_step_sentence_and_what_can_be_done(store) -> None:
     assert "Resume goes on" in shown and "The other runs go on" in shown
 
 
+def test_repetitions_that_failed_alike_are_told_of_once(store) -> None:
+    group = group_of(store, seeds="3", precisions="nvfp4")
+    ends(store, OUT, None, OUT)
+    shown = arms.progress(scene_of(store, group))
+    assert shown.count("arm-error") == 1 and "after step 60, seed 42 and 44" in shown
+
+
 def test_nothing_is_promised_of_a_run_that_cannot_be_resumed(store) -> None:
     group = group_of(store)
     refused = Status(status="failed", error="No such layer.", cause="refused")

@@ -55,7 +55,7 @@ def test_the_quick_preset_really_trains(served_for_real: Served, visit) -> None:
     expect(page.locator(".legend .badge")).to_have_text(["emulated", "emulated"])
     page.get_by_role("button", name="Details and proof of fairness").click()
     expect(page.locator("ul.fair li.is-yes")).to_have_count(3)
-    expect(page.locator("table.facts")).to_contain_text("4.50")
+    expect(page.locator("table.whole")).to_contain_text("4.50")
 
 
 def test_the_details_prove_fairness(served: Served, visit) -> None:
@@ -63,7 +63,7 @@ def test_the_details_prove_fairness(served: Served, visit) -> None:
     start_quick(page)
     page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
-    table = page.locator("table.facts")
+    table = page.locator("table.whole")
     expect(table).to_be_visible()
     assert "5b5b5b5b5b5b" in table.inner_text()
     expect(page.locator("ul.fair li.is-yes")).to_have_count(3)
@@ -249,7 +249,7 @@ def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
     start_quick(page)
     page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
-    page.locator("table.facts").wait_for()
+    page.locator("table.whole").wait_for()
     for tab in ("Compare", "History"):
         page.get_by_role("tab", name=tab).click()
         for width in (390, 768, 1400):
@@ -266,11 +266,11 @@ def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> N
     page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
     expect(page.locator(".sideways")).to_contain_text("all 4 runs")
-    table = page.locator(".wide")
+    table = page.locator(".wide:has(.whole)")
     table.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
     edge = table.bounding_box()
-    head = page.locator("table.facts th[scope=row]").first.bounding_box()
-    last = page.locator("table.facts thead th").last.bounding_box()
+    head = page.locator("table.whole th[scope=row]").first.bounding_box()
+    last = page.locator("table.whole thead th").last.bounding_box()
     assert abs(head["x"] - edge["x"]) < 2
     assert last["x"] + last["width"] <= edge["x"] + edge["width"] + 1
 

@@ -144,8 +144,9 @@ def test_tokens_and_seconds_can_run_along_the_charts(served: Served, visit) -> N
     wait_for_points(page, 1, 60)  # new steps find their place too
     page.wait_for_selector(".verdict.is-done")
     assert points(page) == [60, 60]
-    page.get_by_role("button", name="seconds of steps").click()
+    page.get_by_role("button", name="seconds", exact=True).click()
     page.wait_for_selector('.charts[data-axis="time"]')
+    expect(page.locator(".plot-loss .plot-note")).to_contain_text("not a speed claim")
     ends = page.locator(".plot-loss .line").evaluate_all(
         "all => all.map(line => line.getPointAtLength(line.getTotalLength()).x)"
     )
