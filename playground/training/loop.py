@@ -30,10 +30,7 @@ from playground.training.optimise import Update
 from playground.training.prepare import prepare
 from playground.training.probe import probe
 from playground.training.state import TrainingState
-
-
-class _Stopped(Exception):
-    """Someone asked to stop in the middle of something."""
+from playground.training.stopping import Stopped, listen_within_passes
 
 
 def train(
@@ -57,8 +54,8 @@ def train(
     Args:
         folder: the run's own. ``folder/adapter`` is complete when the run is finished or judges its
             adapter on other bases, else absent; ``folder/checkpoints`` is there until it is.
-        should_stop: asked after each step, and while loading, tokenising and evaluating. A run that
-            had begun to train writes a checkpoint before it stops.
+        should_stop: asked within and after each step, and while loading, tokenising and evaluating.
+            A run that had begun to train writes a checkpoint before it stops.
         resume: go on after the newest checkpoint in ``folder``, or from step 0 if there is none.
     Raises:
         SettingsError: the configuration cannot be run, or is not the checkpoint's; before any
@@ -68,11 +65,11 @@ def train(
 
     def check() -> None:
         if should_stop():
-            raise _Stopped
+            raise Stopped
 
     try:
         yield from _train(config, folder, check, resume)
-    except _Stopped:
+    except Stopped:
         yield Status(status="stopped")
 
 
@@ -85,6 +82,7 @@ def _train(
     newest = newest_checkpoint(checkpoints, config)  # refused before anything is loaded
     # Runs of one home share a GPU and thus what the self-tests of its backends came to.
     run = yield from prepare(config, check, folder.parent / "self-tests.json")
+    listen_within_passes(run.model, run.device, check)
     if newest is None:
         if resume:
             text = "There is no checkpoint to go on from, so it starts again from step 0."
@@ -101,7 +99,7 @@ def _train(
         yield from state.facts()
         if status.status == "finished":
             status = yield from _conclude(state, folder / "adapter", check)
-    except _Stopped:
+    except Stopped:
         yield from state.facts()
         yield Stage(name="saving a checkpoint", detail=f"step {state.step}")
         yield from keep_checkpoint(state, checkpoints)
