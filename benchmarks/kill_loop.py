@@ -6,7 +6,7 @@ One run goes to its end undisturbed. The same run is then killed with SIGKILL ag
 moments drawn from ``--seed``, looked over, and resumed, until it has been killed often enough and
 may finish. Exits 0 if each look found every committed step in place and each checkpoint complete,
 and in the end all of it, losses, adapter and digests, is the undisturbed run's to the last bit.
-About ten seconds a kill, most of them for loading the libraries.
+About ten seconds a kill on a quiet machine, most of them for loading the libraries.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def restore_checkpoint(
         ResumeError: the checkpoint cannot be read, or the rows are not those that it was made with.
     """
     run, described = state.run, _described(folder)
-    state.skip_to(described["step"])
+    state.skip_to(described["step"], check)
     if state.digest.hexdigest() != described["batches_sha256"]:
         raise ResumeError(
             f"The rows of dataset '{run.config.dataset}' are not those of the first {state.step} "
@@ -145,6 +145,8 @@ def _readable(folder: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # whatever the three formats raise for a damaged file
+        if is_out_of_memory(error):
+            raise
         why = " ".join(str(error).split())[:200]
         raise ResumeError(
             f"Checkpoint '{folder.name}' cannot be read ({type(error).__name__}: {why}); remove it "

@@ -20,6 +20,7 @@ from playground.training.checkpoint import (
     restore_checkpoint,
 )
 from playground.training.cross import cross_evaluate
+from playground.training.durable import remove_partial
 from playground.training.endings import all_skipped, diverged, diverged_after
 from playground.training.energy import EnergyMeter
 from playground.training.heal import heal, still_settling
@@ -77,6 +78,7 @@ def _train(
     config: RunConfig, folder: Path, check: Callable[[], None], resume: bool
 ) -> Iterator[Event]:
     checkpoints = folder / "checkpoints"
+    remove_partial(folder)
     if not resume:
         remove_checkpoints(checkpoints)
     newest = newest_checkpoint(checkpoints, config)  # refused before anything is loaded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from playground.data.batches import BatchHash, MicroBatch
@@ -50,9 +50,14 @@ class TrainingState:
         self.digest.add(micro_batches)
         self.step, self.random = number, RandomState.of(self.run)
 
-    def skip_to(self, step: int) -> None:
-        """As if the steps up to ``step`` had been made: their batches are gone through."""
+    def skip_to(self, step: int, check: Callable[[], None]) -> None:
+        """As if the steps up to ``step`` had been made: their batches are gone through.
+
+        Args:
+            check: called before each; raises to give up.
+        """
         for _ in range(step):
+            check()
             self.digest.add(next(self._order))
         self.step = self.resumed_at = step
 

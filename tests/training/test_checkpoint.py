@@ -149,9 +149,11 @@ def test_what_a_dead_process_left_half_written_is_swept_away(
     until_step(train(config, folder=tmp_path), 2, seen)
     for name in ("step-000002.partial", "step-000000.old.partial"):
         (tmp_path / "checkpoints" / name / "adapter").mkdir(parents=True)
+    (tmp_path / "adapter.partial").mkdir()
     events = train(config, folder=tmp_path, resume=True)
     next(events)
     assert [p.name for p in (tmp_path / "checkpoints").iterdir()] == ["step-000001"]
+    assert not (tmp_path / "adapter.partial").exists()
     assert [e.step for e in only(Step, list(events))] == [2, 3]
 
 
