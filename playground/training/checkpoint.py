@@ -2,7 +2,7 @@
 
     checkpoints/step-000050/adapter/      in peft's own format; of use by itself
                             state.pt      optimizer, loss scaler, random states: tensors and numbers
-                            run.json      step, batches so far, peak memory, settings
+                            run.json      step, batches so far, peak memory, device, settings
 
 Nothing in it is a pickle of anything but tensors and numbers, and nothing else is read.
 """
@@ -49,7 +49,7 @@ def keep_checkpoint(state: TrainingState, parent: Path) -> Iterator[Event]:
     except (OSError, RuntimeError, SafetensorError) as error:  # each writer raises its own
         if is_out_of_memory(error):
             raise
-        why = " ".join(str(error).split())[:200]
+        why = " ".join(str(error).split())[:200].rstrip(".")
         text = f"The checkpoint of step {state.step} could not be written: {why}."
         yield Message(level="warning", text=f"{text} The one before it, if any, is kept.")
 
@@ -85,7 +85,7 @@ def restore_checkpoint(
 ) -> Iterator[Event]:
     """Brings ``state``, just made, to where the checkpoint was written, to the last bit.
 
-    Yields what healing says, if the run had healed.
+    Yields what healing says, if the run had healed, and a warning if that was on another device.
 
     Raises:
         ResumeError: the checkpoint cannot be read, or the rows are not those that it was made with.
@@ -106,6 +106,12 @@ def restore_checkpoint(
     run.memory.recount(state.optimiser.state_tensors())
     state.random = RandomState(**stored["random"])
     state.random.restore(run)
+    if described["device"] != run.detected.name:
+        text = (
+            f"The steps up to {state.step} were made on {described['device']}, the rest on "
+            f"{run.detected.name}: neither their times nor their last bits can be compared."
+        )
+        yield Message(level="warning", text=text)
 
 
 def remove_checkpoints(parent: Path) -> None:
@@ -123,6 +129,7 @@ def _write(state: TrainingState, folder: Path) -> None:
     described = {
         "step": state.step,
         "healed": first_healed is not None and state.step >= first_healed,
+        "device": run.detected.name,
         "batches_sha256": state.digest.hexdigest(),
         "peaks": run.memory.peaks(),
         "config": run.config.model_dump(mode="json"),

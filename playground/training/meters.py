@@ -146,7 +146,8 @@ class CudaMemory:
 
     def load_peaks(self, peaks: dict[str, int]) -> None:
         self._largest_batch, self._activations = peaks["largest_batch"], peaks["activations"]
-        self._peaks = {kind: max(peak, peaks[kind]) for kind, peak in self._peaks.items()}
+        # None of them where the run began on a CPU.
+        self._peaks = {kind: max(peak, peaks.get(kind, 0)) for kind, peak in self._peaks.items()}
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -276,6 +276,15 @@ def test_rows_that_have_changed_meanwhile_are_noticed(
     assert list(train(config, folder=tmp_path / "run", resume=True))[-1].status == "finished"
 
 
+def test_going_on_with_another_device_is_said(configure: Configure, tmp_path: Path) -> None:
+    stopped_after(configure(), tmp_path, 2)
+    path = tmp_path / "checkpoints" / "step-000002" / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"device": "Some GPU"}))
+    events = list(train(configure(), folder=tmp_path, resume=True))
+    (warning,) = [m for m in only(Message, events) if m.level == "warning"]
+    assert warning.text.startswith("The steps up to 2 were made on Some GPU, the rest on ")
+
+
 def test_a_setting_that_came_later_does_not_spoil_old_checkpoints(
     configure: Configure, tmp_path: Path
 ) -> None:
