@@ -9,7 +9,8 @@ process of its own, so that neither inherits the other's caches or heap.
 
     loss        of each step; the largest difference between the sides
     tokens/s    tokens that are no padding, over the time between the ends of two steps, so that
-                whatever either does between steps counts; the first steps are left out
+                whatever either does between steps counts; the first steps are left out. The same by
+                processor time, for a machine that does other things too
     peak        the process's highest resident memory from the first step on, less what was resident
                 with the model, the adapter and the data loaded, just before it
     whole peak  the same with the model and the libraries
@@ -56,12 +57,17 @@ class Measured:
     tokens: list[int] = field(default_factory=list)
     padded_tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    processor_seconds: list[float] = field(default_factory=list)
     loaded_mib: float | None = None
     whole_peak_mib: float | None = None
 
     @property
     def tokens_per_s(self) -> float:
         return sum(self.tokens[WARM_UP:]) / sum(self.seconds[WARM_UP:])
+
+    @property
+    def tokens_per_processor_s(self) -> float:
+        return sum(self.tokens[WARM_UP:]) / sum(self.processor_seconds[WARM_UP:])
 
     @property
     def peak_mib(self) -> float | None:
@@ -76,12 +82,13 @@ class Measured:
             ctypes.CDLL(None).malloc_trim(0)  # what loading freed is not resident any more
             Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
         self.loaded_mib = _resident("VmRSS")
-        self._last = time.perf_counter()
+        self._last, self._last_cpu = time.perf_counter(), time.process_time()
 
     def step(self) -> None:
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.process_time()
         self.seconds.append(now - self._last)
-        self._last = now
+        self.processor_seconds.append(cpu - self._last_cpu)
+        self._last, self._last_cpu = now, cpu
 
     def end(self) -> None:
         self.whole_peak_mib = _resident("VmHWM")
@@ -300,6 +307,7 @@ def _report(rounds: list[dict[str, Measured]], given: argparse.Namespace) -> dic
     result = {
         "loss_difference": max(abs(a - b) for pair in pairs for a, b in pair),
         "tokens_per_s_ratio": ratio("tokens_per_s"),
+        "tokens_per_processor_s_ratio": ratio("tokens_per_processor_s"),
         "peak_ratio": ratio("peak_mib") if rounds[0]["ours"].peak_mib else None,
         "whole_peak_ratio": ratio("whole_peak_mib") if rounds[0]["ours"].peak_mib else None,
     }
@@ -332,7 +340,11 @@ def _line(number: int, sides: dict[str, Measured]) -> str:
 
 def _summary(report: dict[str, Any]) -> str:
     result = report["result"]
-    lines = [f"{report['device']}; {report['versions']}"]
+    by_processor = result["tokens_per_processor_s_ratio"]
+    lines = [
+        f"{report['device']}; {report['versions']}",
+        f"tokens/s by processor time: {by_processor:.3g} times the Trainer's",
+    ]
     for name, bound in BOUNDS.items():
         side = "at least" if name == "tokens_per_s_ratio" else "at most"
         value = result[name]

@@ -60,6 +60,7 @@ def compile_blocks(
             block.compile(backend=backend, dynamic=True)
         loss = _first_pass(model, batch.to(device))
     except Exception as error:  # whatever a compiler may raise: the run can do without it
+        error = getattr(error, "inner_exception", error)  # as torch wraps what a backend raised
         why = next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
         why = f"{type(error).__name__}: {why}"
     else:
@@ -98,4 +99,4 @@ def _first_pass(model: Any, batch: MicroBatch) -> float:
         loss.backward()
     for parameter in trainable(model).values():
         parameter.grad = None
-    return float(loss)
+    return float(loss.detach())

@@ -100,7 +100,7 @@ def environment(
         "loss_kernel": model.loss_kernel,
         "optimizer": OPTIMIZER,
         "compile": compiled,
-        "prefetch": device.type == "cuda",
+        "batches": "uneven rows in parts" if device.type == "cpu" else "prefetched, pinned",
         "warmup_steps": WARMUP_STEPS[device.type],
     }
 

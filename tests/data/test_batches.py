@@ -6,7 +6,7 @@ from itertools import islice
 
 import torch
 
-from playground.data.batches import BatchHash, MicroBatch, batches, collate, lay_out, pack
+from playground.data.batches import BatchHash, MicroBatch, batches, collate, lay_out, pack, parts
 from playground.data.tokenise import IGNORED, Example
 
 
@@ -139,3 +139,36 @@ def test_only_the_last_groups_are_open() -> None:
     groups = pack([long] * 40 + [short] * 200, 16)
     assert [len(group) for group in groups[:24]] == [1] * 24
     assert all(len(group) == 7 for group in groups[24:40])
+
+
+# --- uneven rows in parts ---
+
+
+def lengths(*found: int) -> list[list[Example]]:
+    return [[Example([n] * n, [n] * n, [], None)] for n in found]
+
+
+def sizes(groups: list[list[list[Example]]]) -> list[list[int]]:
+    return [[len(row.input_ids) for (row,) in group] for group in groups]
+
+
+def test_rows_of_like_length_run_together_where_that_saves_enough() -> None:
+    assert sizes(parts(lengths(300, 80, 290, 90))) == [[80, 90], [290, 300]]
+    assert sizes(parts(lengths(10, 200, 400))) == [[10], [200], [400]]
+
+
+def test_a_batch_that_saves_too_little_stays_as_it_is() -> None:
+    assert sizes(parts(lengths(90, 75, 88, 80))) == [[90, 75, 88, 80]]
+    assert sizes(parts(lengths(63, 126))) == [[63, 126]]
+    assert sizes(parts(lengths(500))) == [[500]]
+
+
+def test_a_step_in_parts_has_the_same_rows() -> None:
+    rows = [Example([i] * (20 * i + 2), [i] * (20 * i + 2), [], None) for i in range(12)]
+    whole = next(batches(rows, 6, 2, 0, pad_id=99))
+    split = next(batches(rows, 6, 2, 0, pad_id=99, in_parts=True))
+    assert sorted(rows_of(whole)) == sorted(rows_of(split)) == list(range(12))
+    assert len(split) > len(whole) == 2
+    for of in ("tokens", "supervised_tokens"):
+        assert sum(getattr(b, of) for b in whole) == sum(getattr(b, of) for b in split)
+    assert sum(b.padded_tokens for b in split) < sum(b.padded_tokens for b in whole) / 2
