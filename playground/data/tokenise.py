@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError
@@ -107,6 +107,16 @@ def tokenise(
     if not examples:
         raise _nothing_left(len(samples), dropped, max_seq_len, what)
     return Tokenised(examples, cut, len(samples) - len(examples) - dropped, dropped, plain)
+
+
+def stop_ids(examples: Iterable[Example], tokenizer: Any) -> list[int]:
+    """The tokens that end an answer: end of sequence, and the marks that these rows close with.
+
+    They differ where a template ends a turn with a mark of its own, as Gemma's does.
+    """
+    marks = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+    last = {next((x for x in reversed(e.labels) if x != IGNORED), IGNORED) for e in examples}
+    return sorted({tokenizer.eos_token_id} | (last & marks))
 
 
 def _nothing_left(rows: int, too_long: int, max_seq_len: int, what: str) -> SettingsError:

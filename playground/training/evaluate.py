@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from playground.data.batches import collate
-from playground.data.tokenise import IGNORED, Example
+from playground.data.tokenise import IGNORED, Example, stop_ids
 from playground.training.compile import uncompiled
 from playground.training.loss import row_losses
 
@@ -155,7 +155,7 @@ def _answers(
         top_k=None,
         repetition_penalty=1.0,
         pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
+        eos_token_id=stop_ids(rows, tokenizer),
         stopping_criteria=StoppingCriteriaList([stop_if_asked]),
     )
     return tokenizer.batch_decode(generated[:, longest:], skip_special_tokens=True)

@@ -6,7 +6,7 @@ import pytest
 
 from playground.config import SettingsError
 from playground.data.formats import Sample
-from playground.data.tokenise import CHUNK, IGNORED, Example, tokenise
+from playground.data.tokenise import CHUNK, IGNORED, Example, stop_ids, tokenise
 from tests.tiny import CHAT_TEMPLATE, tiny_tokenizer
 
 
@@ -300,3 +300,25 @@ def test_the_plain_template_starts_as_the_tokenizer_does() -> None:
     tokenizer = starting(None)
     text = tokenizer.decode(one(asked("a", "b", chat=True), tokenizer).input_ids)
     assert text.startswith("<|start|>User: a")
+
+
+def test_an_answer_stops_at_the_mark_that_its_template_closes_with() -> None:
+    """Which need not be the end of the sequence: Gemma's turns end with a mark of their own."""
+    tokenizer = tiny_tokenizer()
+    assert stop_ids([one(asked("a", "b"))], tokenizer) == [tokenizer.eos_token_id]
+    own_mark = tiny_tokenizer(CHAT_TEMPLATE.replace("<|end|>", "<|start|>"))
+    closed = one(asked("a", "b"), own_mark)
+    assert learned(closed, own_mark) == "b<|start|>"
+    ids = sorted([tokenizer.eos_token_id, tokenizer.bos_token_id])
+    assert stop_ids([closed], own_mark) == ids
+    cut = one(asked("a", "b" * 50), own_mark, max_seq_len=40)
+    assert stop_ids([cut], own_mark) == [tokenizer.eos_token_id]  # a letter ends nothing
+
+
+def test_a_row_of_50_000_letters_among_short_ones_is_cut_or_dropped() -> None:
+    rows = [asked("a", "b"), asked("c", "d" * 50_000), asked("e", "f")]
+    settings = {"max_seq_len": 512, "learn_from": "answers", "what": "rows"}
+    cut = tokenise(rows, tiny_tokenizer(), **settings)
+    assert [len(e.input_ids) for e in cut.examples] == [23, 512, 23] and cut.cut == 1
+    dropped = tokenise(rows, tiny_tokenizer(), too_long="drop", **settings)
+    assert [len(e.input_ids) for e in dropped.examples] == [23, 23] and dropped.too_long == 1

@@ -127,6 +127,21 @@ def test_answers_are_compared_to_the_letter_white_space_aside() -> None:
     assert (match.share, match.rows) == (0.5, 4)
 
 
+def test_an_answer_stops_at_each_mark_that_the_rows_close_with() -> None:
+    class Asked(Parrot):
+        def generate(self, input_ids: torch.Tensor, **settings: Any) -> torch.Tensor:
+            self.stops = settings["eos_token_id"]
+            return super().generate(input_ids, **settings)
+
+    tokenizer = tiny_tokenizer()
+    start, end = tokenizer.bos_token_id, tokenizer.eos_token_id
+    model = Asked(["b"])
+    found(
+        exact_match(model, tokenizer, [Example([5, 6, start], [5, 6, start], [5], "b")], device=CPU)
+    )
+    assert model.stops == sorted([start, end])
+
+
 def test_rows_that_ask_nothing_have_no_exact_match() -> None:
     rows = [Example([1, 2], [1, 2], [], None)]
     match = found(exact_match(Parrot([]), tiny_tokenizer(), rows, device=CPU))
