@@ -172,10 +172,10 @@ def lay_out(sequences: Sequence[Sequence[Example]], pad_id: int, packed: bool) -
     # Laid out flat and made a tensor once: a tensor for every row would take several times as long.
     for rows in sequences:
         for row in rows:
-            input_ids.extend(row.input_ids)
+            input_ids.fromlist(row.input_ids)
             # A row's first token follows nothing, least of all the row before.
             labels.append(IGNORED)
-            labels.extend(row.labels[1:])
+            labels.fromlist(row.labels[1:])
         lengths.append(sum(len(row.input_ids) for row in rows))
         left = longest - lengths[-1]
         input_ids.extend(array("q", [pad_id]) * left)
