@@ -88,3 +88,19 @@ class TestSeeds:
 def test_other_held_out_rows_are_no_comparison() -> None:
     fair = fairness([arm("fp16"), arm("nvfp4", eval_sha256="f" * 64)])
     assert "different held-out rows" in fair.problem
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["attention", "compile", "tf32", "loss_kernel", "optimizer", "packing", "batches", "threads"],
+)
+def test_whatever_a_run_records_of_its_surroundings_is_compared(name: str) -> None:
+    fair = fairness([arm("fp16", environment={name: "a"}), arm("nvfp4", environment={name: "b"})])
+    assert fair.only_difference == ["precision", f"environment.{name}"]
+    assert fair.problem == f"Not a controlled comparison: environment.{name} differ as well."
+
+
+def test_the_16_bit_type_that_comes_with_a_precision_is_no_difference_of_its_own() -> None:
+    fp16, nvfp4 = ({"compute_dtype": name} for name in ("float16", "bfloat16"))
+    fair = fairness([arm("fp16", environment=fp16), arm("nvfp4", environment=nvfp4)])
+    assert fair.only_difference == ["precision"] and fair.problem is None

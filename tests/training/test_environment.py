@@ -7,11 +7,19 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from playground.config import RunConfig
+from playground.config import RunConfig, parse_config
 from playground.events import Facts, Message
 from playground.hardware import Device
+from playground.presets import defaults
 from playground.training import prepare as preparing
-from playground.training.environment import busy_device, compute_device
+from playground.training.environment import (
+    busy_device,
+    compute_device,
+    environment,
+    pin_numerics,
+)
+from playground.training.loss import choose_loss_kernel
+from tests.tiny import tiny_llama
 
 GPU = Device("NVIDIA Test", "cuda", 0, 8192, "12.0", True, "600.0", "It is there.", 2)
 
@@ -79,3 +87,18 @@ def test_memory_in_use_is_asked_before_the_run_takes_any(
     assert asked == ["in use", "taken"]
     assert isinstance(device, Facts) and isinstance(warning, Message)
     assert warning.level == "warning" and warning.text.startswith("4,096 MiB of NVIDIA Any")
+
+
+def test_whatever_could_differ_between_arms_is_recorded() -> None:
+    pin_numerics(0)
+    model, config = tiny_llama(), defaults() | {"model": "tiny", "dataset": "rows"}
+    choose_loss_kernel(model)
+    said = environment(
+        model, parse_config(config | {"precision": "fp32"}), torch.device("cpu"), "off: as set"
+    )
+    assert said["attention"] == "sdpa" and said["optimizer"] == "AdamW (torch, fused)"
+    assert said["loss_kernel"] == "chunked cross-entropy in fp32, logits never whole"
+    assert (said["compile"], said["tf32"], said["packing"]) == ("off: as set", False, False)
+    assert said["gradient_checkpointing"] is False and said["deterministic"] is True
+    assert said["batches"] == "uneven rows in parts"
+    assert said["torch"] and said["transformers"] and said["peft"]
