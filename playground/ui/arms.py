@@ -11,6 +11,7 @@ from playground.config import PRECISIONS
 from playground.events import Step
 from playground.store import Run
 from playground.ui import figures, marks, text
+from playground.ui.labels import labelled
 from playground.ui.panels import badge, chip, overall, swatch
 from playground.ui.watch import Arm, Scene
 
@@ -107,7 +108,7 @@ def _failure(
     next_ += [text.REST_GOES_ON] if live else []
     return (
         f'<div class="arm-error"><p><b>{escape(ending)}</b> {escape(where)}</p>'
-        f"<p>{escape(text.labelled(error))}</p>"
+        f"<p>{escape(labelled(error))}</p>"
         + (f'<p class="next">{escape(" ".join(next_))}</p>' if next_ else "")
         + "</div>"
     )

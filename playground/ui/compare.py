@@ -18,6 +18,7 @@ from playground.launcher import Launcher
 from playground.presets import Preset
 from playground.store import Group, RunStore
 from playground.ui import arms, charts, details, form, marks, measured, panels, text
+from playground.ui.labels import labelled
 from playground.ui.log import log
 from playground.ui.watch import Scene, Seen, look
 
@@ -141,7 +142,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         try:
             group, new = start(store, launcher, base, dict(zip(form.KEYS, answers, strict=True)))
         except SettingsError as error:
-            return [panels.notice(text.labelled(str(error))), *updates(None)]
+            return [panels.notice(labelled(str(error))), *updates(None)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 

@@ -26,7 +26,7 @@ from playground.config import (
 from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
-from playground.ui import text
+from playground.ui import labels, text
 
 MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""
@@ -218,7 +218,7 @@ def build(preset: Preset) -> Form:
         value="", label=text.RUN_TITLE, info=text.RUN_TITLE_INFO, elem_id="field-title", max_lines=1
     )
     gr.HTML(f'<h4 class="eyebrow">{text.ADVANCED}</h4>', apply_default_css=False)
-    for section, name in text.SECTION_NAMES.items():
+    for section, name in labels.SECTIONS.items():
         fold = {"elem_classes": "fold", "elem_id": f"advanced-{section}"}
         with gr.Accordion(name, open=False, **fold), gr.Row(elem_classes="grid-2"):
             for key in advanced(section):
@@ -241,8 +241,8 @@ def _choice(
 
 def _widget(key: str, value: Any) -> Any:
     shared = {
-        "label": text.SETTING_LABELS[key],
-        "info": text.SETTING_INFO.get(key, field_of(key).description),
+        "label": labels.LABELS[key],
+        "info": labels.INFO.get(key, field_of(key).description),
         "elem_id": f"field-{key}",
         "min_width": 120,
     }
@@ -252,6 +252,6 @@ def _widget(key: str, value: Any) -> Any:
     if get_origin(annotation) is Literal:
         return gr.Dropdown(list(get_args(annotation)), value=value, filterable=False, **shared)
     if key == "heal_to":
-        labels = [(info.label, name) for name, info in PRECISIONS.items()]
-        return gr.Dropdown(labels, value=value, filterable=False, **shared)
+        formats = [(info.label, name) for name, info in PRECISIONS.items()]
+        return gr.Dropdown(formats, value=value, filterable=False, **shared)
     return gr.Textbox(value=value, max_lines=1, **shared)

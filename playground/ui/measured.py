@@ -55,20 +55,24 @@ def _memory_bar(arm: Arm, kinds: dict[str, float], most: float) -> str:
 
 
 def rounding(records: Sequence[RunRecord]) -> str:
-    """The newest look at each arm: how far rounding is off in a few layers."""
-    shown = "".join(_looked_at(arm) for arm in arms(records))
-    return shown or f"<p>{text.ROUNDING_UNKNOWN}</p>"
+    """The newest look at each arm: how far rounding is off in a few layers; all on one scale."""
+    looks = [(arm, errors) for arm in arms(records) if (errors := _newest_look(arm))]
+    if not looks:
+        return f"<p>{text.ROUNDING_UNKNOWN}</p>"
+    sizes = [e.relative_error for _, errors in looks for e in errors]
+    most = max(filter(math.isfinite, sizes), default=0.0)
+    return "".join(_looked_at(arm, errors, most) for arm, errors in looks)
 
 
-def _looked_at(arm: Arm) -> str:
+def _newest_look(arm: Arm) -> list[LayerError]:
     errors = next((r.layer_errors for r in reversed(arm.runs) if r.layer_errors), ())
-    if not errors:
-        return ""
-    newest = max(e.step for e in errors)
-    found = {(e.layer, e.tensor): e for e in errors if e.step == newest}
-    layers = sorted({layer for layer, _ in found}, key=_in_order)
-    sizes = [e.relative_error for e in found.values() if math.isfinite(e.relative_error)]
-    most = max(sizes, default=0.0)
+    newest = max((e.step for e in errors), default=0)
+    return [e for e in errors if e.step == newest]
+
+
+def _looked_at(arm: Arm, errors: Sequence[LayerError], most: float) -> str:
+    found = {(e.layer, e.tensor): e for e in errors}
+    layers = sorted({e.layer for e in errors}, key=_in_order)
     heads = "".join(f'<th scope="col">{text.TENSOR_WORDS[t]}</th>' for t in TENSORS)
     rows = "".join(
         f'<tr><th scope="row">{escape(layer)}</th>'
@@ -79,7 +83,7 @@ def _looked_at(arm: Arm) -> str:
     return (
         f'<div class="wide" tabindex="0"><table class="facts errors arm-{escape(arm.precision)}">'
         f"<caption>{swatch(arm.precision)}<b>{arm.label}</b> "
-        f"{text.AFTER_STEP.format(step=newest)}</caption>"
+        f"{text.AFTER_STEP.format(step=errors[0].step)}</caption>"
         f"<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

@@ -13,6 +13,7 @@ from playground.compare.verdict import Verdict
 from playground.config import private
 from playground.store import Group
 from playground.ui import figures, text
+from playground.ui.labels import labelled
 from playground.ui.watch import Scene
 
 
@@ -126,14 +127,14 @@ def outcome(scene: Scene) -> str:
         return ""
     found = verdict(scene.records)
     kind = "live" if scene.live else "done"
-    rest = text.labelled(found.text.removeprefix(found.headline).strip())
+    rest = labelled(found.text.removeprefix(found.headline).strip())
     lines = "".join(f"<p>{escape(line)}</p>" for line in rest.splitlines())
     told = f'<div class="verdict-text">{lines}</div>' if rest else ""
     if rest and not scene.live:
         told = f'<details class="rest"><summary>{text.VERDICT_REST}</summary>{told}</details>'
     return (
         f'<section class="verdict is-{kind}" aria-label="{text.VERDICT}"><h3>{text.VERDICT}</h3>'
-        f'<p class="headline" aria-live="polite">{escape(text.labelled(found.headline))}</p>'
+        f'<p class="headline" aria-live="polite">{escape(labelled(found.headline))}</p>'
         f"{_tiles(found)}{told}</section>"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from playground.ui.text import SECTION_NAMES
+from playground.ui import labels
 
 
 def points(page: Page) -> list[int]:
@@ -31,5 +31,5 @@ def field(page: Page, name: str):
 
 def unfold_settings(page: Page) -> None:
     """Opens every section of the form's advanced settings."""
-    for name in SECTION_NAMES.values():
+    for name in labels.SECTIONS.values():
         page.locator("#form").get_by_role("button", name=name).click()

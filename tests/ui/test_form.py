@@ -10,7 +10,7 @@ import pytest
 from playground.config import SECTIONS, SettingsError
 from playground.presets import list_presets, load_preset
 from playground.store import RunStore
-from playground.ui import form, text
+from playground.ui import form, labels
 
 QUICK = load_preset("quick")
 
@@ -35,7 +35,7 @@ def test_every_preset_survives_the_form(preset) -> None:
 def test_every_setting_has_a_field_and_a_label() -> None:
     settings = [name for section in SECTIONS.values() for name in section.model_fields]
     assert sorted(form.SETTINGS) == sorted(settings)
-    assert set(text.SETTING_LABELS) == set(settings)
+    assert set(labels.LABELS) == set(settings)
 
 
 def test_what_was_typed_reaches_the_config() -> None:
@@ -84,7 +84,7 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
     wrong = filled(precisions=[], model="tinny", dataset="", max_steps="-1", grad_accum_steps="x")
     with pytest.raises(SettingsError) as error:
         form.read("quick", wrong)
-    said = text.labelled(str(error.value))
+    said = labels.labelled(str(error.value))
     for words in ("Precisions is empty", "tinny", "Dataset is", "“Steps”", "“Passes per step”"):
         assert words in said
     with pytest.raises(SettingsError) as error:
@@ -93,9 +93,9 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 
 
 def test_a_sentence_uses_the_labels_of_the_form() -> None:
-    said = text.labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
+    said = labels.labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
     assert said == "Lower “Rows per pass” (now 4) or “Longest row”; title is max_steps=4."
-    assert text.labelled("A seed of the schedule.") == "A seed of the schedule."
+    assert labels.labelled("A seed of the schedule.") == "A seed of the schedule."
 
 
 def test_a_file_that_cannot_be_learned_from_is_refused(tmp_path) -> None:
