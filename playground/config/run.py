@@ -26,7 +26,8 @@ class RunConfig(Settings):
         description="Which base model: an id of the catalog, a local folder or a hub id."
     )
     dataset: Annotated[str, Field(min_length=1, max_length=4096)] = Field(
-        description="What to learn: a bundled dataset, a file or a hub id."
+        description="What to learn: a bundled dataset, a file, a folder or a hub id, which may "
+        "name a part as in owner/name:config[split]."
     )
     precision: str = Field(description="How the frozen weights are stored and multiplied.")
     lora: LoraSettings

@@ -183,8 +183,8 @@ class _Source:
         if words := self._reader.null_words:
             counts["null_words"] = words
             self._notes.append(
-                f"{words:,} of the rows read have a cell that says None, NA, NaN or null; it was "
-                "kept as that word."
+                f"In {words:,} of the rows read a cell says None, NA, NaN or null; it was kept as "
+                "that word."
             )
         return Split(drawn, evaluation, counts, self._reader.format, tuple(self._notes))
 

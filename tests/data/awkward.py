@@ -81,7 +81,7 @@ AWKWARD: dict[str, Awkward] = {
         "a.csv",
         CSV + b"c,None\nd,NA\ne,null\nf,\ng,  \n",
         (*TWO, ("c", "None"), ("d", "NA"), ("e", "null")),
-        notes=("3 of the rows read have a cell that says None, NA, NaN or null; it was kept",),
+        notes=("In 3 of the rows read a cell says None, NA, NaN or null; it was kept",),
         counts={"null_words": 3, "no_answer": 2},
     ),
     "null and NaN": Awkward(

@@ -174,7 +174,7 @@ def test_what_became_of_the_rows_adds_up(tmp_path: Path) -> None:
     assert counts == {"read": 62, "duplicates": 10, "no_answer": 1, "unused": 26, "null_words": 1}
     left_out = counts["duplicates"] + counts["no_answer"] + counts["unused"]
     assert counts["read"] - left_out == len(found.train) + len(found.eval)
-    assert "1 of the rows read have a cell that says None, NA, NaN or null" in found.notes[0]
+    assert "In 1 of the rows read a cell says None, NA, NaN or null" in found.notes[0]
 
 
 @pytest.fixture
