@@ -27,7 +27,7 @@ from typing import Literal, get_args
 import torch
 
 from .format import E2M1_VALUES, SCALE_BLOCK, NVFP4Tensor, check_input, check_matrix
-from .rounding import random_bytes, round_e2m1, round_e2m1_stochastic, stream_key
+from .rounding import fp8_values, random_bytes, round_e2m1, round_e2m1_stochastic, stream_key
 from .scales import ScaleRule, Scaling, block_scales_of, divide_by_scales, tensor_scale_of
 
 Rounding = Literal["nearest", "stochastic"]
@@ -262,7 +262,7 @@ def _scale_rows(
 ) -> None:
     """out = E2M1 value * block scale (exact) * tensor scale (rounded). Overwrites ``values``."""
     m, k = values.shape
-    values.view(m, -1, SCALE_BLOCK).mul_(block.to(torch.float32).unsqueeze(-1))
+    values.view(m, -1, SCALE_BLOCK).mul_(fp8_values(block).unsqueeze(-1))
     if out.dtype == values.dtype:
         torch.mul(values, tensor_scale, out=out)
     else:

@@ -6,6 +6,7 @@ so every function here is meant for a chunk that fits the cache. None depends on
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 import torch
@@ -44,6 +45,26 @@ def round_e4m3(x: torch.Tensor) -> torch.Tensor:
     Clamped before the cast: above 464 it would give 0x7F, a NaN. There is no lower clamp.
     """
     return x.clamp(max=E4M3_MAX).to(torch.float8_e4m3fn)
+
+
+def fp8_values(codes: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
+    """What FP8 codes mean, exactly: fp32, like ``codes``, times a () fp32 ``scale`` if given.
+
+    torch's own cast takes five times as long on a CPU as a look-up in a table of 256.
+    """
+    if codes.device.type != "cpu":
+        values = codes.to(torch.float32)
+        return values if scale is None else values * scale
+    table = _table_of(codes.dtype)
+    table = table if scale is None else table * scale
+    index = codes.reshape(-1).view(torch.uint8).to(torch.int32)
+    return torch.index_select(table, 0, index).view(codes.shape)
+
+
+@functools.cache
+def _table_of(dtype: torch.dtype) -> torch.Tensor:
+    """(256,) fp32: what each byte means, NaN included."""
+    return torch.arange(256, dtype=torch.uint8).view(dtype).to(torch.float32)
 
 
 def round_e2m1_stochastic(y: torch.Tensor, random: torch.Tensor) -> torch.Tensor:

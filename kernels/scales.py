@@ -16,7 +16,7 @@ from typing import Literal
 import torch
 
 from .format import E2M1_MAX, E4M3_MAX, FLT_MAX, SCALE_BLOCK
-from .rounding import round_e2m1_in_place, round_e4m3
+from .rounding import fp8_values, round_e2m1_in_place, round_e4m3
 
 _MAGNITUDE = 0x7FFFFFFF  # an fp32's bits but the sign
 
@@ -107,7 +107,7 @@ def divide_by_scales(
     x: torch.Tensor, scales: torch.Tensor, tensor_scale: torch.Tensor
 ) -> torch.Tensor:
     """x over its decode scale, as one product with the reciprocal; a scale of 0 saturates."""
-    inverse = (scales.to(torch.float32) * tensor_scale).reciprocal_().clamp_(max=FLT_MAX)
+    inverse = (fp8_values(scales) * tensor_scale).reciprocal_().clamp_(max=FLT_MAX)
     m, k = x.shape
     return (x.view(m, -1, SCALE_BLOCK) * inverse.unsqueeze(-1)).view(m, k)
 
@@ -152,7 +152,7 @@ def _squared_error(
     m, k = x.shape
     rounded = round_e2m1_in_place(divide_by_scales(x, scales, tensor_scale))
     rounded = rounded.view(m, -1, SCALE_BLOCK)
-    by_block, minus_x = scales.to(torch.float32).unsqueeze(-1), minus_x_encoded.view(rounded.shape)
+    by_block, minus_x = fp8_values(scales).unsqueeze(-1), minus_x_encoded.view(rounded.shape)
     # One pass: the product is exact (2 + 4 significant bits), so fused or not it rounds once.
     error = torch.addcmul(minus_x, rounded, by_block, out=rounded).square_().view(-1)
     for _ in range(4):
