@@ -117,12 +117,17 @@ class Launcher:
     def resume(self, run_or_group_id: str) -> list[str]:
         """Queues a run again, or every run of a group that can be; ids of those that were.
 
-        They go on where their last checkpoint was written, as this launcher's runs.
+        They go on where their last checkpoint was written, as this launcher's runs. Waits for a
+        process that is just leaving.
 
         Raises:
             SettingsError: there is no such run or group, or nothing of it can be resumed.
         """
+        deadline = time.monotonic() + KILL_AFTER_S + 1
         runs = self._runs(run_or_group_id)
+        while any(run.leaving for run in runs) and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+            runs = self._runs(run_or_group_id)
         ids = [run.id for run in runs if not run.why_not_resumable]
         if not ids:
             raise SettingsError(next(run.why_not_resumable or "" for run in runs))

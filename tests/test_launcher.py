@@ -190,6 +190,18 @@ class TestPauseAndResume:
         assert resumed.runs[0].ended_at <= resumed.runs[1].started_at
         assert [e.when for e in store.evals(first)] == ["before", "after"]
 
+    def test_resumed_while_its_process_is_leaving_none_is_left_out(
+        self, store: RunStore, launch: Launch
+    ) -> None:
+        launcher = launch()
+        group = launcher.start(fakes.preset("steady", steps=30))
+        first = group.run_ids[0]
+        wait_for_steps(store, first, 3)
+        launcher.pause(group.id)
+        until(lambda: store.get_run(first).over, "its last word")  # and no moment longer
+        assert launcher.resume(group.id) == group.run_ids
+        assert [run.status for run in until_over(store, group.id).runs] == ["finished"] * 2
+
     def test_of_a_comparison_only_what_can_be_is_resumed(
         self, store: RunStore, launch: Launch
     ) -> None:

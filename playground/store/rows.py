@@ -71,6 +71,11 @@ class Run:
         return self.status in FINAL
 
     @property
+    def leaving(self) -> bool:
+        """It has said how it ended, and its process may still hold memory."""
+        return self.over and self.pid is not None
+
+    @property
     def why_not_resumable(self) -> str | None:
         """One sentence when the run cannot be resumed as it stands now, else None."""
         named = f"Run {self.id} ({PRECISIONS[self.precision].label})"
@@ -88,7 +93,7 @@ class Run:
                 f"{named} was refused for its settings and would be again; start it anew with "
                 "others."
             )
-        if self.pid is not None:
+        if self.leaving:
             return f"The process of run {self.id} is still leaving; resume it in a moment."
         return None
 
