@@ -91,7 +91,8 @@ def test_memory_in_use_is_asked_before_the_run_takes_any(
 
 def test_whatever_could_differ_between_arms_is_recorded() -> None:
     pin_numerics(0)
-    model, config = tiny_llama(), defaults() | {"model": "tiny", "dataset": "rows"}
+    model = tiny_llama().requires_grad_(False)
+    config = defaults() | {"model": "tiny", "dataset": "rows"}
     choose_loss_kernel(model)
     said = environment(
         model, parse_config(config | {"precision": "fp32"}), torch.device("cpu"), "off: as set"

@@ -36,7 +36,7 @@ def windowed() -> Any:
 
 
 MODELS = {
-    "llama": tiny_llama,
+    "llama": lambda: tiny_llama().requires_grad_(False),
     "partly rotated": lambda: family("biased head"),
     "sliding window": windowed,
 }
