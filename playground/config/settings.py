@@ -115,7 +115,7 @@ class TrainingSettings(Settings):
         description="Optimizer steps to take."
     )
     micro_batch_size: Annotated[int, Field(ge=1, le=65_536)] = Field(
-        description="Rows in one forward pass."
+        description="Rows, or packed sequences, in one forward pass."
     )
     grad_accum_steps: Annotated[int, Field(ge=1, le=65_536)] = Field(
         description="Forward passes to one optimizer step."
