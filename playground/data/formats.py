@@ -75,10 +75,10 @@ def recognise(first: Row, mapping: str | None = None) -> RowFormat:
     """
     columns = {column_key(name): str(name).strip() for name in first.cells}
     if mapping is not None:
-        return _mapped(parse_columns(mapping), columns)
+        return _told_apart(_mapped(parse_columns(mapping), columns), first)
     for row_format in FORMATS:
         if required(row_format) <= columns.keys():
-            return row_format
+            return _told_apart(row_format, first)
     known = "; ".join(" + ".join(sorted(required(f))) for f in FORMATS)
     raise SettingsError(
         f"The columns {', '.join(map(str, first.cells)) or '(none)'} are not a known format; "
@@ -102,6 +102,17 @@ def _mapped(by_part: dict[str, str], columns: dict[str, str]) -> RowFormat:
                 f"{', '.join(there)}; name one of these.{nearest(column, there)}"
             )
     return RowFormat("mapped", {part: column_key(column) for part, column in by_part.items()})
+
+
+def _told_apart(row_format: RowFormat, first: Row) -> RowFormat:
+    for column in row_format.columns.values():
+        alike = [str(name) for name in first.cells if column_key(name) == column]
+        if len(alike) > 1:
+            raise SettingsError(
+                f"{first.place} has the columns {' and '.join(map(repr, alike))}, which differ "
+                "only in capitals and blanks; rename one of them."
+            )
+    return row_format
 
 
 class Reader:

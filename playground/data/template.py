@@ -40,17 +40,34 @@ class Layout(NamedTuple):
     answer: str | None
 
 
+class Chat(NamedTuple):
+    """A tokenizer, the template it writes conversations in, and the marks that may end a turn."""
+
+    tokenizer: Any
+    template: str
+    marks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tokenizer: Any, template: str) -> Chat:
+        special = (
+            token.content for token in tokenizer.added_tokens_decoder.values() if token.special
+        )
+        marks = {mark for mark in (*tokenizer.all_special_tokens, *special) if mark}
+        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
+        return cls(tokenizer, template, tuple(longest_first))
+
+
 def plain_template(tokenizer: Any) -> str:
     """A template for a model that has none: who speaks, a colon, and an end mark to each reply."""
     begins = tokenizer("")["input_ids"][:1] == [tokenizer.bos_token_id]
     return "{{ bos_token }}" * begins + _PLAIN
 
 
-def layout_of(sample: Sample, tokenizer: Any, template: str | None, learn_from: str) -> Layout:
+def layout_of(sample: Sample, chat: Chat | None, learn_from: str) -> Layout:
     """How the model reads a sample.
 
     Args:
-        template: of the chat; None writes an answer right after its prompt.
+        chat: None writes an answer right after its prompt.
         learn_from: ``answers`` or ``everything``.
     Raises:
         SettingsError: the template refuses the conversation, leaves out a part of it, or does not
@@ -59,21 +76,21 @@ def layout_of(sample: Sample, tokenizer: Any, template: str | None, learn_from: 
     everything = learn_from == "everything"
     if not sample.messages:
         return Layout(sample.text, [(0, len(sample.text))], False, "", None)
-    if template is None:
+    if chat is None:
         question, answer = (message["content"] for message in sample.messages)
         text = question + answer
         layout = Layout(text, [(len(question), len(text))], False, question, answer)
     else:
-        layout = _Conversation(sample, tokenizer, template, everything).layout()
+        layout = _Conversation(sample, chat, everything).layout()
     return layout._replace(learned=[(0, len(layout.text))]) if everything else layout
 
 
 class _Conversation:
     """One conversation under one template."""
 
-    def __init__(self, sample: Sample, tokenizer: Any, template: str, everything: bool) -> None:
+    def __init__(self, sample: Sample, chat: Chat, everything: bool) -> None:
         self._turns, self._place = sample.messages, sample.place
-        self._tokenizer, self._template, self._everything = tokenizer, template, everything
+        self._chat, self._everything = chat, everything
         self._replies = [i for i, turn in enumerate(self._turns) if turn["role"] == "assistant"]
 
     def layout(self) -> Layout:
@@ -85,22 +102,22 @@ class _Conversation:
             last = self._replies[-1]
             prompt = self._before(last)
             answer = self._turns[last]["content"]
-        marks = end_marks(self._tokenizer)
+        marks = self._chat.marks
         learned = [(start, _beyond_mark(text, end, marks)) for start, end in learned]
         ends = not learned or text[: learned[-1][1]].endswith(marks)
         return Layout(text if ends else text[: learned[-1][1]], learned, ends, prompt, answer)
 
     def _marked(self, text: str) -> list[Span]:
         """The replies as the template marks them; none if it does not mark each."""
-        if not _MARKED.search(self._template):
+        if not _MARKED.search(self._chat.template):
             return []
         from transformers.utils.chat_template_utils import render_jinja_template
 
         _, spans = render_jinja_template(
             conversations=[list(self._turns)],
-            chat_template=self._template,
+            chat_template=self._chat.template,
             return_assistant_tokens_mask=True,
-            **self._tokenizer.special_tokens_map,
+            **self._chat.tokenizer.special_tokens_map,
         )
         replies = [self._turns[i]["content"] for i in self._replies]
         if len(spans[0]) != len(replies):
@@ -139,9 +156,9 @@ class _Conversation:
 
     def _render(self, turns: tuple[Message, ...], *, ask: bool = False) -> str:
         try:
-            return self._tokenizer.apply_chat_template(
+            return self._chat.tokenizer.apply_chat_template(
                 list(turns),
-                chat_template=self._template,
+                chat_template=self._chat.template,
                 tokenize=False,
                 add_generation_prompt=ask,
             )
@@ -170,13 +187,6 @@ class _Conversation:
                     f"{self._place}: this model's chat template leaves out words of the role "
                     f"'{role}'; {self._remedy()}, or pick another model."
                 )
-
-
-def end_marks(tokenizer: Any) -> tuple[str, ...]:
-    """The special tokens that a template may end a turn with, longest first."""
-    added = (token.content for token in tokenizer.added_tokens_decoder.values() if token.special)
-    marks = {mark for mark in (*tokenizer.all_special_tokens, *added) if mark}
-    return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
 
 
 def _beyond_mark(text: str, end: int, marks: tuple[str, ...]) -> int:

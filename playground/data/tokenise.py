@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError
 from playground.data.formats import Sample
-from playground.data.template import Layout, Span, layout_of, plain_template
+from playground.data.template import Chat, Layout, Span, layout_of, plain_template
 
 IGNORED = -100
 """Label of a token that does not count towards the loss (torch's own ``ignore_index``)."""
@@ -78,21 +79,19 @@ def tokenise(
             "This model's tokenizer cannot say which characters a token covers; "
             "pick a model with a fast tokenizer (tokenizer.json)."
         )
-    own = tokenizer.chat_template if any(sample.messages for sample in samples) else None
+    own = _own_template(tokenizer) if any(sample.messages for sample in samples) else None
     plain = None
     if not own and any(sample.chat for sample in samples):
         plain = plain_template(tokenizer)
     template = own or plain
+    chat = Chat.of(tokenizer, template) if template else None
     examples: list[Example] = []
     cut = dropped = 0
     for start in range(0, len(samples), CHUNK):
         check()
-        layouts = [
-            layout_of(sample, tokenizer, template, learn_from)
-            for sample in samples[start : start + CHUNK]
-        ]
+        layouts = [layout_of(sample, chat, learn_from) for sample in samples[start : start + CHUNK]]
         # A template writes its own start mark; bare text gets the tokenizer's.
-        for example in _encode(layouts, tokenizer, add_special_tokens=template is None):
+        for example in _encode(layouts, tokenizer, add_special_tokens=chat is None):
             over = len(example.input_ids) > max_seq_len
             if over and too_long == "drop":
                 dropped += 1
@@ -107,6 +106,18 @@ def tokenise(
     if not examples:
         raise _nothing_left(len(samples), dropped, max_seq_len, what)
     return Tokenised(examples, cut, len(samples) - len(examples) - dropped, dropped, plain)
+
+
+def _own_template(tokenizer: Any) -> str | None:
+    named = tokenizer.chat_template
+    if not isinstance(named, dict):
+        return named
+    if "default" not in named:
+        raise SettingsError(
+            f"This model has the chat templates {', '.join(named)} and no default one; "
+            "pick another model, or name one of them default in its files."
+        )
+    return named["default"]
 
 
 def stop_ids(examples: Iterable[Example], tokenizer: Any) -> list[int]:
@@ -144,8 +155,8 @@ def _encode(
         if _straddle(spans, layout.learned):
             ids, spans = _in_pieces(layout, ids, spans, tokenizer)
         labels = [
-            token if _covered(span, layout.learned) else IGNORED
-            for token, span in zip(ids, spans, strict=True)
+            token if inside else IGNORED
+            for token, inside in zip(ids, _covered(spans, layout.learned), strict=True)
         ]
         if not layout.ends and eos is not None:
             keep = len(ids) - (ids[-1:] == [eos])  # some tokenizers add it, unlearned
@@ -155,16 +166,23 @@ def _encode(
         yield Example(list(ids), labels, list(prompt_ids), layout.answer)
 
 
-def _covered(span: Span, learned: list[Span]) -> bool:
-    # A special token added by the tokenizer covers no characters and is not learned.
-    start, end = span
-    return end > start and any(a <= start and end <= b for a, b in learned)
+def _covered(spans: list[Span], learned: list[Span]) -> Iterator[bool]:
+    """Whether each token lies in a part that is learned."""
+    starts = [start for start, _ in learned]
+    for start, end in spans:
+        part = bisect_right(starts, start) - 1
+        # A special token added by the tokenizer covers no characters and is not learned.
+        yield end > start and part >= 0 and end <= learned[part][1]
 
 
 def _straddle(spans: list[Span], learned: list[Span]) -> bool:
     """Whether a token lies half in a part that is learned and half out of it."""
-    borders = {border for span in learned for border in span}
-    return any(start < border < end for start, end in spans for border in borders)
+    covering = [(start, end) for start, end in spans if end > start]
+    for border in (border for span in learned for border in span):
+        token = bisect_left(covering, (border, 0)) - 1  # the last that starts before it
+        if token >= 0 and covering[token][1] > border:
+            return True
+    return False
 
 
 def _in_pieces(

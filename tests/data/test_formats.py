@@ -161,6 +161,14 @@ def test_no_format_hides_another() -> None:
         assert not any(required(earlier) <= required(later) for earlier in FORMATS[:i])
 
 
+def test_columns_that_differ_only_in_capitals_are_refused_if_they_are_needed() -> None:
+    with pytest.raises(
+        SettingsError, match="has the columns 'text' and 'Text ', which differ only"
+    ):
+        recognise(*rows({"text": "a", "Text ": "b"}))
+    assert recognise(*rows({"text": "a", "id": 1, "ID": 2})).name == "text"
+
+
 # --- mapped by hand ---------------------------------------------------------------------------
 
 

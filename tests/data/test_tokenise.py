@@ -322,3 +322,13 @@ def test_a_row_of_50_000_letters_among_short_ones_is_cut_or_dropped() -> None:
     assert [len(e.input_ids) for e in cut.examples] == [23, 512, 23] and cut.cut == 1
     dropped = tokenise(rows, tiny_tokenizer(), too_long="drop", **settings)
     assert [len(e.input_ids) for e in dropped.examples] == [23, 23] and dropped.too_long == 1
+
+
+def test_of_several_templates_the_default_is_taken() -> None:
+    tokenizer = tiny_tokenizer()
+    plain = one(asked("a", "b"))
+    tokenizer.chat_template = {"tool_use": "{{ 1 }}", "default": CHAT_TEMPLATE}
+    assert one(asked("a", "b"), tokenizer) == plain
+    tokenizer.chat_template = {"tool_use": CHAT_TEMPLATE, "rag": CHAT_TEMPLATE}
+    with pytest.raises(SettingsError, match="the chat templates tool_use, rag and no default"):
+        one(asked("a", "b"), tokenizer)
