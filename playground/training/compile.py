@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from playground.config import TrainingSettings
+from playground.config import TrainingSettings, private
 from playground.data.batches import MicroBatch
 from playground.training.adapter import trainable
 from playground.training.loss import summed_loss
@@ -62,9 +62,10 @@ def compile_blocks(
     except Exception as error:  # whatever a compiler may raise: the run can do without it
         error = getattr(error, "inner_exception", error)  # as torch wraps what a backend raised
         why = next(iter(str(error).strip().splitlines()), "no reason given").rstrip(".")
-        why = f"{type(error).__name__}: {why}"
+        why = private(f"{type(error).__name__}: {why}")
     else:
-        if math.isclose(loss, expected, rel_tol=_AGREES, abs_tol=1e-3) or loss != loss != expected:
+        both_bad = math.isnan(loss) and math.isnan(expected)  # which the run will say by itself
+        if both_bad or math.isclose(loss, expected, rel_tol=_AGREES, abs_tol=1e-3):
             return ON.format(backend=backend)
         why = f"the compiled model's first loss is {loss:.6g} instead of {expected:.6g}"
     for block in blocks:
@@ -94,9 +95,11 @@ def _blocks(model: nn.Module) -> list[nn.Module]:
 def _first_pass(model: Any, batch: MicroBatch) -> float:
     """The loss a supervised token, with its backward pass, as a step would do it."""
     devices = [batch.input_ids.device] if batch.input_ids.is_cuda else []
-    with torch.random.fork_rng(devices):
-        loss = summed_loss(model, batch) / batch.supervised_tokens
-        loss.backward()
-    for parameter in trainable(model).values():
-        parameter.grad = None
+    try:
+        with torch.random.fork_rng(devices):
+            loss = summed_loss(model, batch) / batch.supervised_tokens
+            loss.backward()
+    finally:  # a pass that fails half-way has left some
+        for parameter in trainable(model).values():
+            parameter.grad = None
     return float(loss.detach())
