@@ -38,7 +38,7 @@ class NVFP4(FP4):
     gradient_rounding: of dY where it is rounded to 4 bits (``nvfp4-2d``).
     activation_scale_rule: ``amax`` is what TransformerEngine does. ``four_over_six`` errs a fifth
         less on Gaussian values, but on SmolLM2 it left the loss where it was (4.9725 against
-        4.9723, from 4.678 in fp32), and its emulation takes two to three times as long for each value.
+        4.9723, from 4.678 in fp32), and emulated it takes two to three times as long a value.
     """
 
     block: ClassVar[int] = SCALE_BLOCK
