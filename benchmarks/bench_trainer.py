@@ -3,9 +3,10 @@
     python -m benchmarks.bench_trainer [--steps 6] [--rounds 2] [--json benchmarks/trainer.json]
 
 Both fine-tune SmolLM2-135M in fp32 from the same adapter, with the same rows in the same batches,
-the same AdamW (fused) and the same learning rates. The rows are of mixed lengths, so both pad: the
-Trainer with transformers' own collator, to the longest row of a batch. Sides take turns, each in a
-process of its own, so that neither inherits the other's caches or heap.
+the same AdamW (fused) and the same learning rates. The rows are of mixed lengths: the Trainer pads
+them with transformers' own collator, to the longest of a batch; our loop runs uneven rows in parts,
+as it does in every run on a CPU. Sides take turns, each in a process of its own, so that neither
+inherits the other's caches or heap.
 
     loss        of each step; the largest difference between the sides
     tokens/s    tokens that are no padding, over the time between the ends of two steps, so that
