@@ -65,8 +65,8 @@ def stages(folder: Path) -> list[Stage]:
         Stage("comparison", [python, "-m", "playground", *comparison], compared),
         Stage(
             "gpu tests",
-            [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels", "-m"]
-            + ["gpu or not slow"],
+            [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels"]
+            + ["tests/training/test_gpu.py", "-m", "gpu or not slow"],
         ),
     ]
 
