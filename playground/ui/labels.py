@@ -68,7 +68,7 @@ INFO = {
     "split_seed": "Same in repetitions",
     "packing": "Short rows end to end, none seeing another",
     "too_long": "cut at the end, or drop",
-    "columns": "prompt=Question, answer=Reply; empty: by name",
+    "columns": "such as answer=Reply",
     "exact_match_rows": "Held out; 0 skips it",
     "grad_accum_steps": "Forward passes to one step",
     "schedule": "Of the learning rate",

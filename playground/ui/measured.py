@@ -73,6 +73,7 @@ def _newest_look(arm: Arm) -> list[LayerError]:
 def _looked_at(arm: Arm, errors: Sequence[LayerError], most: float) -> str:
     found = {(e.layer, e.tensor): e for e in errors}
     layers = sorted({e.layer for e in errors}, key=_in_order)
+    where = text.AFTER_STEP.format(step=errors[0].step) + _healed(arm, errors[0].step)
     heads = "".join(f'<th scope="col">{text.TENSOR_WORDS[t]}</th>' for t in TENSORS)
     rows = "".join(
         f'<tr><th scope="row">{escape(layer)}</th>'
@@ -83,9 +84,17 @@ def _looked_at(arm: Arm, errors: Sequence[LayerError], most: float) -> str:
     return (
         f'<div class="wide" tabindex="0"><table class="facts errors arm-{escape(arm.precision)}">'
         f"<caption>{swatch(arm.precision)}<b>{arm.label}</b> "
-        f"{text.AFTER_STEP.format(step=errors[0].step)}</caption>"
+        f"{where}</caption>"
         f"<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def _healed(arm: Arm, step: int) -> str:
+    """The precision that rounds at ``step``, where that is no longer the arm's own."""
+    for facts in (run.facts for run in arm.runs):
+        if facts.healed_at_step is not None and facts.healed_at_step <= step:
+            return text.HEALED_TO.format(label=PRECISIONS[facts.healed_to].label)
+    return ""
 
 
 def _in_order(layer: str) -> list[tuple[int, str]]:

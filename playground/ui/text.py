@@ -257,6 +257,7 @@ ROUNDING_UNKNOWN = (
 )
 TENSOR_WORDS = {"weight": "Weight", "activation": "Activation", "gradient": "Gradient"}
 ZEROED = "{share} became 0"
+HEALED_TO = ", healed to {label}"
 CROSSED = "Held-out loss of each finished adapter on other bases"
 ADAPTER_OF = "{label}’s adapter"
 ON_BASE = "on {label}"

@@ -127,7 +127,7 @@ def scripted(browser: Any, url: str, folder: Path, home: Path) -> None:
     for name in ("FP32", "BF16"):
         page.get_by_label(name, exact=True).check()
     page.get_by_role("button", name="Start comparison").click()
-    page.locator(".arm-line.arm-fp32").wait_for()
+    page.locator(".arm-line.arm-fp32").wait_for(timeout=60_000)
     expect(page.locator(".verdict-text")).to_contain_text("ends at", timeout=60_000)
     each(browser, url, folder, "four", unfold_details)
     repeated(page, browser, url, folder, home)

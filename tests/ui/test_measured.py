@@ -51,6 +51,15 @@ def test_the_newest_look_at_rounding_errors_is_told_layer_by_layer() -> None:
     assert "Look at errors every" in measured.rounding([arm("fp16")])
 
 
+def test_a_healed_arm_says_whose_rounding_it_shows() -> None:
+    healed = arm("nvfp4", healed_at_step=15, healed_to="bf16")
+    errors = [error("layers.2.q_proj", "weight", 0.002)]
+    shown = measured.rounding([replace(healed, layer_errors=errors)])
+    assert "after step 20, healed to BF16" in shown
+    before = [error("layers.2.q_proj", "weight", 0.1, step=10)]
+    assert "healed" not in measured.rounding([replace(healed, layer_errors=before)])
+
+
 def crossed(precision: str, after: float, **others: float) -> object:
     found = [CrossEval(base=b, merged=False, loss=v, tokens=9) for b, v in others.items()]
     return replace(arm(precision, after=after), cross=found)
