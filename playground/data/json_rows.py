@@ -14,6 +14,7 @@ _CHUNK = 2**18
 _LONGEST_TOKEN = 16  # -Infinity, or \ud83d\ude00: an error so near the end may be a mere cut
 
 
+_SPACE = re.compile(r"[ \t\n\r]*")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -67,10 +68,9 @@ class _Window:
     def next(self) -> str:
         """The next character that is no white space, not taken; "" at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in " \t\n\r":
-                    return self._text[self._at]
-                self.skip()
+            self._move(_SPACE.match(self._text, self._at).end())
+            if self._at < len(self._text):
+                return self._text[self._at]
             if self._ended:
                 return ""
             self._fill()
@@ -127,10 +127,13 @@ class _Window:
 
 def _line_value(line: str, text: TextFile) -> Any:
     try:
-        value = json.loads(line)
+        value = json.loads(line.rstrip())  # else a mistake at its end is one of the next line
     except json.JSONDecodeError as error:
         why = f"{error.msg} at column {error.colno}"
-        raise SettingsError(f"{text.place} is not JSON ({why}); mend or remove it.") from None
+        # The first line of one document, laid out for people to read.
+        opens = line.strip() in ("[", "{")
+        remedy = "name the file .json, if it is one document" if opens else "mend or remove it"
+        raise SettingsError(f"{text.place} is not JSON ({why}); {remedy}.") from None
     except (RecursionError, ValueError) as error:
         raise _odd(error, text.place) from None
     _refuse_half_characters(value, line, text.place)

@@ -31,6 +31,7 @@ HEAD_SIZE = 2**26
 KEPT_ROWS = 2**12
 """Training rows that are kept even if the steps draw fewer. Smaller datasets are whole."""
 
+_ROWS_TO_A_CHECK = 256
 _SPARE = 1.25  # more rows than the steps draw, for some may have nothing to learn from
 _SHORTEST_ROW = 16  # tokens; with packing, as many rows as that may lie in one sequence
 
@@ -51,7 +52,9 @@ class Split(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
+def load_split(
+    entry: DatasetEntry, config: RunConfig, check: Callable[[], None] = lambda: None
+) -> Split:
     """Reads a dataset and divides it, the same way for every run with this configuration.
 
     Of a large dataset only the first rows are read, ``HEAD_ROWS`` of them or as many as the run
@@ -60,10 +63,12 @@ def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
     one side. Rows are copies when they say the same, whatever else their columns hold. If the steps
     draw far fewer training rows than there are, ``seed`` chooses some.
 
+    Args:
+        check: called between rows; raises to give up.
     Raises:
         SettingsError: it cannot be read or understood, or too few rows are left to hold one out.
     """
-    source = _Source(entry, config)
+    source = _Source(entry, config, check)
     if entry.eval_files:
         return source.split_by_file()
     return source.split_by_seed()
@@ -72,8 +77,8 @@ def load_split(entry: DatasetEntry, config: RunConfig) -> Split:
 class _Source:
     """One dataset on its way to a split, with what is to be said of it."""
 
-    def __init__(self, entry: DatasetEntry, config: RunConfig) -> None:
-        self._entry, self._config = entry, config
+    def __init__(self, entry: DatasetEntry, config: RunConfig, check: Callable[[], None]) -> None:
+        self._entry, self._config, self._check = entry, config, check
         self._notes: list[str] = []
         self._read = 0
         if entry.other_files:
@@ -151,6 +156,8 @@ class _Source:
     def _understood(self, rows: Iterable[Row], *first: Row) -> Iterator[Sample]:
         for chunk in (first, rows):
             for row in chunk:
+                if self._read % _ROWS_TO_A_CHECK == 0:
+                    self._check()
                 self._read += 1
                 if sample := self._reader.sample(row):
                     yield sample

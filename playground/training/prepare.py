@@ -97,7 +97,7 @@ def prepare(
         yield Message(level="warning", text=busy)
     yield Stage(name="reading the data", detail=config.dataset)
     check()
-    split = load_split(source, config)
+    split = load_split(source, config, check)
     for sentence in split.notes:
         yield Message(level="info", text=sentence)
 

@@ -139,6 +139,8 @@ def test_a_cell_may_be_long(tmp_path: Path) -> None:
             "is not JSON (Expecting ':' delimiter at line 2, column",
         ),
         ("a.jsonl", '{"a": 1}\n\n{"a": \n', "Line 3 of 'a.jsonl' is not JSON"),
+        ("a.jsonl", '[\n{"a": 1}\n]', "(Expecting value at column 2); name the file .json"),
+        ("a.jsonl", '{\n"a": 1}\n', "column 2); name the file .json, if it is one document"),
         ("a.jsonl", "[1, 2]\n", "Line 1 of 'a.jsonl' is list, not an object"),
         ("a.jsonl", "\n \n", "'a.jsonl' has no rows"),
         ("a.csv", "prompt,completion\n", "'a.csv' has no rows"),

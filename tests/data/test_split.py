@@ -268,6 +268,18 @@ def test_held_out_files_are_read_until_there_are_enough(tmp_path: Path, small: N
     assert found.counts == {"read": 18, "duplicates": 5, "no_answer": 0}
 
 
+def test_reading_can_be_given_up(tmp_path: Path) -> None:
+    calls = []
+
+    def check() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load_split(entry(tmp_path, rows(range(2000))), config(), check)
+
+
 def test_files_of_a_folder_are_one_dataset(tmp_path: Path) -> None:
     write(tmp_path / "train-1.jsonl", rows(range(5)))
     write(tmp_path / "train-2.jsonl", rows(range(5, 9)))
