@@ -7,7 +7,6 @@ typer's 2.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -25,6 +24,7 @@ from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
 from playground.config import SettingsError, expand, private
 from playground.data.check import check_rows
+from playground.json_file import check_writable, write_json
 from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
@@ -120,20 +120,20 @@ def list_runs(
     home: Home = DEFAULT_HOME,
 ) -> None:
     """List the comparisons there are, newest first."""
-    _check_writable(json_file)
+    check_writable(json_file)
     store = _existing(home) if _has_runs(home) else None
     groups = store.list_groups(limit) if store else []
     if groups:
         console.print(groups_table(store, groups), highlight=False)
     else:
         _say(f"No runs yet in {private(str(home))}.")
-    _write_json(json_file, [_brief(group) for group in groups])
+    write_json(json_file, [_brief(group) for group in groups])
 
 
 @cli.command()
 def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     """Show a comparison with its verdict, or one run with its messages and figures."""
-    _check_writable(json_file)
+    check_writable(json_file)
     store = _existing(home)
     found = store.find(run_or_group)
     if isinstance(found, Group):
@@ -142,7 +142,7 @@ def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
     else:
         result = run_json(_record(store, found))
         _print_run(store, found, result)
-    _write_json(json_file, result)
+    write_json(json_file, result)
 
 
 @cli.command()
@@ -160,7 +160,7 @@ def pause(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEF
 @cli.command()
 def resume(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     """Go on with what was paused, stopped, interrupted or failed, and run it to its end."""
-    _check_writable(json_file)
+    check_writable(json_file)
     told_to_leave = interrupted()
     store = _existing(home)
     found = store.find(run_or_group)
@@ -177,13 +177,13 @@ def resume(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DE
 @cli.command()
 def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     """Say what this machine is, and which backend serves the 4-bit formats on it, and why."""
-    _check_writable(json_file)
+    check_writable(json_file)
     check_up = checks.examine(home)
     for line in checks.lines(check_up.found):
         _say(line)
     if check_up.log:
         _say(f"The end of what the self-test printed:\n{check_up.log}")
-    _write_json(json_file, check_up.found)
+    write_json(json_file, check_up.found)
     if not check_up.completed:
         raise typer.Exit(1)
 
@@ -192,7 +192,7 @@ def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: 
     """Queues the comparison, draws it to its end, and leaves with the exit code."""
     resolve_model(preset.config.model)
     check_rows(resolve_dataset(preset.config.dataset), preset.config)
-    _check_writable(json_file)
+    check_writable(json_file)
     told_to_leave = interrupted()
     store = RunStore(home)
     launcher = Launcher(store)
@@ -230,7 +230,7 @@ def _see_through(
     _print_group(result, group)
     if any(not run.why_not_resumable for run in group.runs):
         _say(f"Go on with it by `{command('resume', group_id, home=store.home)}`.")
-    _write_json(json_file, result)
+    write_json(json_file, result)
     if all(store.get_run(i).status == "finished" for i in run_ids):
         raise typer.Exit(0)
     raise typer.Exit(1)
@@ -240,7 +240,7 @@ def _end(
     run_or_group: str, how: Literal["stop", "pause"], json_file: Path | None, home: Path
 ) -> None:
     """Asks a run, or all of a comparison, to end, and waits until nothing of it is left."""
-    _check_writable(json_file)
+    check_writable(json_file)
     store = _existing(home)
     found = store.find(run_or_group)
     ids = found.run_ids if isinstance(found, Group) else [found.id]
@@ -256,7 +256,7 @@ def _end(
     for ended in runs:
         was = " already" if before[ended.id].over else ""
         _say(f"{ended.id}:{was} {ended.status}")
-    _write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
+    write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
 
 
 def _wait_for_end(store: RunStore, run_ids: Sequence[str], within_s: float) -> bool:
@@ -359,35 +359,6 @@ def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
 def _say(text: str) -> None:
     # As it is: no markup read into a title, no line broken where the output is a file.
     console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _check_writable(json_file: Path | None) -> None:
-    """Before a run takes minutes, not after."""
-    if json_file is None:
-        return
-    try:
-        new = not json_file.exists()
-        json_file.open("a").close()
-        if new:
-            json_file.unlink()
-    except OSError as error:
-        raise _unwritable(json_file, error) from None
-
-
-def _write_json(json_file: Path | None, value: Any) -> None:
-    if json_file is None:
-        return
-    try:
-        json_file.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:  # a full disk, say; the runs are kept, and `show ID --json` asks again
-        raise _unwritable(json_file, error) from None
-
-
-def _unwritable(json_file: Path, error: OSError) -> SettingsError:
-    name = str(json_file) if len(str(json_file)) <= 200 else f"{str(json_file)[:60]}…"
-    return SettingsError(
-        f"JSON file '{name}' cannot be written ({error.strerror}); choose another place."
-    )
 
 
 def main() -> None:
