@@ -13,9 +13,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from playground.catalog import resolve_dataset
+from playground.catalog.datasets import FILE_TYPES
+from playground.config import SettingsError
 from playground.data.formats import Reader, Sample, recognise
 from playground.data.rows import Row, read_rows
+from playground.data.split import load_split
 from playground.data.tokenise import IGNORED, Tokenised, tokenise
+from playground.presets import load_preset
+from tests.data.awkward import AWKWARD, Awkward
 from tests.tiny import CHAT_TEMPLATE, tiny_tokenizer
 
 SAME_EVERY_TIME = settings(
@@ -261,6 +267,8 @@ def test_json_is_read_as_it_was_written(
     assert [row.cells for row in read_rows(tmp_path / "a.jsonl")] == rows
 
 
+KINDS_OF_FILE = [f"a{kind}" for kind in FILE_TYPES] + ["a.jsonl.gz", "a.csv.zst"]
+
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
@@ -282,6 +290,35 @@ def test_a_table_is_read_as_it_was_written(
     (tmp_path / name).write_bytes(text.getvalue().encode(encoding))
     found = [tuple(row.cells.values()) for row in read_rows(tmp_path / name)]
     assert found == rows
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Awkward:
+    """One of the awkward files with some bytes overwritten, left out or put in."""
+    case = AWKWARD[draw(st.sampled_from(sorted(AWKWARD)))]
+    content = bytearray(case.content)
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content)))
+        end = draw(st.integers(start, min(len(content), start + 4)))
+        content[start:end] = draw(st.binary(max_size=4))
+    return case._replace(content=bytes(content))
+
+
+@settings(SAME_EVERY_TIME, max_examples=300)
+@given(case=damaged() | st.builds(Awkward, st.sampled_from(KINDS_OF_FILE), st.binary(max_size=40)))
+def test_whatever_a_file_holds_it_is_read_or_refused_in_a_sentence(
+    case: Awkward, tmp_path: Path
+) -> None:
+    path = tmp_path / case.name
+    path.write_bytes(case.content)
+    config = load_preset("quick", {"dataset": str(path)}).config
+    try:
+        found = load_split(resolve_dataset(str(path)), config)
+    except SettingsError as refused:
+        assert ";" in str(refused) and str(refused).endswith((".", "?"))
+    else:
+        json.dumps(found.train + found.eval, ensure_ascii=False).encode()  # whole characters only
+        assert found.counts["read"] >= len(found.train) + len(found.eval) >= 2
 
 
 @SAME_EVERY_TIME
