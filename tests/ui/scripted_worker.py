@@ -91,8 +91,10 @@ def train_in(home: Path) -> Callable[..., Iterator[Event]]:
 
 
 def trouble(script: dict, config: RunConfig, number: int) -> Iterator[Event]:
-    """What goes wrong, or is done, before a step; ``only`` names the precision it happens to."""
+    """What befalls a run before a step; ``only`` and ``seed`` name the runs that are meant."""
     if script.get("only", config.precision) != config.precision:
+        return
+    if script.get("seed", config.training.seed) != config.training.seed:
         return
     if number == script.get("heal_at"):
         yield Facts(healed_at_step=number, healed_to=config.quantization.heal_to)

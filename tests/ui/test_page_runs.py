@@ -87,6 +87,20 @@ def test_repetitions_share_a_colour_a_legend_entry_and_a_mean(served: Served, vi
     expect(page.locator(".plot-loss .repeat")).to_have_count(3)
 
 
+def test_a_mean_goes_no_further_than_every_repetition_that_has_begun(served: Served, visit) -> None:
+    served.script('{"only": "nvfp4", "seed": 43, "memory_ends_at": 12}')
+    page = visit(served.url)
+    field(page, "seeds").fill("2")
+    field(page, "max_steps").fill("20")
+    page.get_by_role("button", name="Start comparison").click()
+    expect(page.locator("#heading .chip")).to_have_text("failed")
+    assert points(page) == [20, 20, 20, 11]
+    for arm, drawn in {"fp16": 20, "nvfp4": 11}.items():
+        path = page.locator(f".plot-loss .line.arm-{arm}").get_attribute("d")
+        assert len(path.replace("M", "L").split("L")) - 1 == drawn and "NaN" not in path
+    expect(page.locator(".arm-error")).to_contain_text("after step 11, seed 43")
+
+
 def test_what_happened_to_a_run_is_marked_and_told(served: Served, visit) -> None:
     served.script('{"only": "nvfp4", "skipped_at": [4], "heal_at": 8, "memory_ends_at": 12}')
     page = visit(served.url)
