@@ -42,5 +42,5 @@ def test_parts_and_whole_are_told_apart(
     assert [s["outside"] for s in watch.steps] == [pytest.approx(2.5)] * 2  # 3 ticks less the step
     bench_overhead.report(watch.steps, "fp32")
     out = capsys.readouterr().out
-    assert "ABOVE the promised 2% of 50 ms" in out
+    assert "events, store and meters: ABOVE the promised 2% of 50 ms" in out
     assert "the loop and the rest         1.500" in out
