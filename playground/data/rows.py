@@ -173,7 +173,8 @@ def _parquet(path: Path, said: Said) -> Iterator[Row]:
                 for cells in batch.to_pylist():
                     number += 1
                     yield Row(cells, f"Row {number} of '{path.name}'", size)
-    except (OSError, pyarrow.ArrowException) as error:
+    except (OSError, ValueError, OverflowError, pyarrow.ArrowException) as error:
+        # A string that is no UTF-8, and a date beyond Python's, show only when they are taken out.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SettingsError(
             f"Dataset file '{path.name}' could not be read as parquet ({reason}); "

@@ -58,6 +58,18 @@ def test_parquet(tmp_path: Path) -> None:
     assert places(rows) == ["Row 1 of 'a.parquet'", "Row 2 of 'a.parquet'"]
 
 
+def test_parquet_that_holds_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    text = pyarrow.array([b"a", b"\xff"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"text": text}), path)
+    with pytest.raises(SettingsError, match="could not be read as parquet .*0xff.*write it again"):
+        read_rows(path)
+    far = pyarrow.table({"text": pyarrow.array([2**60], pyarrow.timestamp("ms"))})
+    pyarrow.parquet.write_table(far, path)
+    with pytest.raises(SettingsError, match="could not be read as parquet"):
+        read_rows(path)
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
     assert cells(read_rows(write(tmp_path, "a.jsonl", JSONL, "utf-8-sig"))) == ROWS
     table = write(tmp_path, "a.csv", "prompt,completion\na,b\n", "utf-8-sig")
