@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from itertools import islice
 from pathlib import Path
 
 import pyarrow
@@ -12,29 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from playground.config import SettingsError
-from playground.data import files
-from playground.data.rows import Row, read_rows, stream_rows
-
-ROWS = [{"prompt": "two\nlines", "completion": "None"}, {"prompt": "ä, 日本", "completion": "NA"}]
-
-
-def cells(rows: list[Row]) -> list[dict]:
-    return [row.cells for row in rows]
-
-
-def places(rows: list[Row]) -> list[str]:
-    return [row.place for row in rows]
-
-
-def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
-    path = folder / name
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
-JSONL = (
-    '{"prompt": "two\\nlines", "completion": "None"}\n\n{"prompt": "ä, 日本", "completion": "NA"}\n'
-)
+from playground.data.rows import read_rows, stream_rows
+from tests.data.reading import JSONL, ROWS, cells, places, write
 
 
 @pytest.mark.parametrize(
@@ -237,187 +213,6 @@ def test_the_separator_that_the_name_promises_wins_a_draw(tmp_path: Path) -> Non
     assert cells(read_rows(write(tmp_path, "a.csv", "sep=;\na;b,c,d\n1;2\n"))) == [
         {"a": "1", "b,c,d": "2"}
     ]
-
-
-# --- packed -----------------------------------------------------------------------------------
-
-
-def zstd(content: bytes) -> bytes:
-    return pyarrow.compress(content, "zstd", asbytes=True)
-
-
-PACKERS = {"gz": gzip.compress, "zst": zstd}
-
-
-@pytest.mark.parametrize("packer", PACKERS)
-def test_packed_files_are_unpacked_by_what_they_hold(tmp_path: Path, packer: str) -> None:
-    pack = PACKERS[packer]
-    path = tmp_path / f"a.JSONL.{packer}"
-    path.write_bytes(pack(JSONL.encode()))
-    assert cells(read_rows(path)) == ROWS
-    assert places(read_rows(path))[1] == f"Line 3 of 'a.JSONL.{packer}'"
-    path.write_bytes(pack(JSONL.encode()) + pack(JSONL.encode()))  # as `cat` joins them
-    assert cells(read_rows(path)) == ROWS * 2
-    path.write_bytes(JSONL.encode())  # not packed after all
-    assert cells(read_rows(path)) == ROWS
-    plain_name = tmp_path / "a.csv"
-    plain_name.write_bytes(pack("text\nä\n".encode("utf-16")))
-    assert cells(read_rows(plain_name)) == [{"text": "ä"}]
-
-
-@pytest.mark.parametrize("packer", PACKERS)
-def test_a_packed_file_that_is_damaged_is_refused(tmp_path: Path, packer: str) -> None:
-    rows = "".join(json.dumps({"text": f"row {i} {i * i}"}) + "\n" for i in range(5000))
-    packed = PACKERS[packer](rows.encode())
-    for content in (packed[: len(packed) // 2], packed[:12] + b"\xff" * 50 + packed[62:]):
-        path = tmp_path / f"a.jsonl.{packer}"
-        path.write_bytes(content)
-        with pytest.raises(SettingsError, match="could not be read .*incomplete, so pack it again"):
-            read_rows(path)
-
-
-@pytest.mark.parametrize("packer", PACKERS)
-@pytest.mark.parametrize("line", ["\n", "a" * 1000, '{"text": "a"}\n'])
-def test_a_file_made_to_fill_the_memory_is_refused_in_time(
-    tmp_path: Path, packer: str, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "UNPACKED_FREELY", 2**20)
-    monkeypatch.setattr(files, "LARGEST_VALUE", 2**22)
-    path = tmp_path / f"a.txt.{packer}"
-    path.write_bytes(PACKERS[packer](line.encode() * (2**24 // len(line))))
-    assert path.stat().st_size < 2**16
-    with pytest.raises(SettingsError, match="unpacks to over|longer than 4 million characters"):
-        read_rows(path)
-
-
-# --- no more than is asked for ----------------------------------------------------------------
-
-
-class Counted(files.TextFile):
-    """A text that counts the characters that were asked of it, over all of its kind."""
-
-    given = 0
-
-    def _read(self, call, size):  # type: ignore[no-untyped-def]
-        text = super()._read(call, size)
-        Counted.given += len(text)
-        return text
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "list.json", "a.csv", "a.tsv", "a.txt"])
-def test_the_first_rows_cost_no_more_than_themselves(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("playground.data.rows.TextFile", Counted)
-    monkeypatch.setattr("playground.data.json_rows._CHUNK", 1000)
-    monkeypatch.setattr(Counted, "given", 0)
-    rows = [f'{{"text": "row {i}"}}' for i in range(10_000)]
-    text = "[\n" + ",\n".join(rows) + "]" if name.startswith("list") else "\n\n".join(rows)
-    path = write(tmp_path, name, text.replace('"', "") if name[2] in "ct" else text)
-    assert len(read_rows(path, limit=5)) == 5
-    assert Counted.given < 2500 < len(text) // 50
-    stream = stream_rows([path])
-    assert len(list(islice(stream, 7))) == 7 and next(stream).place.startswith(("Line", "Row 8"))
-
-
-def test_parquet_is_decoded_as_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.parquet"
-    table = pyarrow.Table.from_pylist([{"text": f"row {i}"} for i in range(5000)])
-    pyarrow.parquet.write_table(table, path)
-    decoded = []
-    batches = pyarrow.parquet.ParquetFile.iter_batches
-
-    def counted(self, size):  # type: ignore[no-untyped-def]
-        for batch in batches(self, size):
-            decoded.append(batch.num_rows)
-            yield batch
-
-    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", counted)
-    assert cells(read_rows(path, limit=3))[2] == {"text": "row 2"}
-    assert sum(decoded) < 500
-    assert len(read_rows(path)) == 5000
-
-
-# --- JSON, however it is laid out -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 10**6])
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_list_is_read_whatever_its_layout(
-    tmp_path: Path, chunk: int, indent: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("playground.data.json_rows._CHUNK", chunk)
-    values = [
-        {"a": 12.5e-3, "b": [None, True, "]},{"]},
-        {"c": "ä \\ 😀"},
-        {"d": -1234},
-    ]
-    path = tmp_path / "a.json"
-    for ascii_only in (True, False):
-        path.write_text(" \n" + json.dumps(values, indent=indent, ensure_ascii=ascii_only) + "\n")
-        assert cells(read_rows(path)) == values
-    path.write_text("\n".join(json.dumps(value, indent=indent) for value in values))
-    assert cells(read_rows(path)) == values
-
-
-@pytest.mark.parametrize("chunk", [1, 5, 10**6])
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('[{"a": 1}', "Expecting ',' delimiter or ']' at line 1, column 10"),
-        ('[{"a": 1}\n {"a": 2}]', "Expecting ',' delimiter at line 2, column 2"),
-        ('[{"a": 1},\n]', "Expecting value at line 2, column 1"),
-        ('[{"a": 1}]\n[]', "Extra data at line 2, column 1"),
-        ('[\n{"a": "x\ny"}]', "Invalid control character at at line 2, column 9"),
-        ('[{"a": 1},\n  {"a" 2}]', "Expecting ':' delimiter at line 2, column 8"),
-        ('{"a": "b', "Unterminated string starting at at line 1, column 7"),
-        ('[{"a": 1}, nul]', "Expecting value at line 1, column 12"),
-    ],
-)
-def test_a_mistake_in_json_is_placed(
-    tmp_path: Path, chunk: int, text: str, says: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("playground.data.json_rows._CHUNK", chunk)
-    with pytest.raises(SettingsError) as refused:
-        read_rows(write(tmp_path, "a.json", text))
-    assert says in str(refused.value)
-
-
-def test_a_mistake_is_found_before_the_rest_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("playground.data.rows.TextFile", Counted)
-    monkeypatch.setattr("playground.data.json_rows._CHUNK", 100)
-    monkeypatch.setattr(Counted, "given", 0)
-    with pytest.raises(SettingsError, match="line 1, column 7"):
-        read_rows(write(tmp_path, "a.json", '[{"a" 1}' + ', {"a": 1}' * 10_000 + "]"))
-    assert Counted.given < 1000
-
-
-def test_a_value_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("playground.data.json_rows.LARGEST_VALUE", 5000)
-    monkeypatch.setattr("playground.data.json_rows._CHUNK", 1000)
-    monkeypatch.setattr("playground.data.files.LARGEST_VALUE", 5000)
-    for name, text in (("a.json", "[" + '{"a": [' + "1, " * 9000), ("a.jsonl", "x" * 9000)):
-        with pytest.raises(SettingsError, match="1 of 'a.json.* is longer than"):
-            read_rows(write(tmp_path, name, text))
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-@pytest.mark.parametrize(
-    ("value", "says"),
-    [
-        ("[" * 100_000, "nested too deeply"),
-        ("1" * 5000, "is not JSON (Exceeds the limit"),
-        ('{"text": "\\ud83d"}', "holds \\ud83d, which is half of a character"),
-    ],
-)
-def test_odd_json_is_refused(tmp_path: Path, name: str, value: str, says: str) -> None:
-    with pytest.raises(SettingsError) as refused:
-        read_rows(write(tmp_path, name, value))
-    assert says in str(refused.value)
 
 
 def test_several_files_are_one_source(tmp_path: Path) -> None:
