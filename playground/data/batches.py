@@ -14,7 +14,7 @@ from playground.config import RunConfig
 from playground.data.tokenise import IGNORED, Example
 
 _OPEN_GROUPS = 16
-_WORTH_A_PASS = 128
+_WORTH_A_PASS = 64
 """Tokens of padding that cost more than another pass, which decodes packed weights once more."""
 
 

@@ -159,7 +159,7 @@ def test_rows_of_like_length_run_together_where_that_saves_enough() -> None:
 
 def test_a_batch_that_saves_too_little_stays_as_it_is() -> None:
     assert sizes(parts(lengths(90, 75, 88, 80))) == [[90, 75, 88, 80]]
-    assert sizes(parts(lengths(63, 190))) == [[63, 190]]
+    assert sizes(parts(lengths(63, 126))) == [[63, 126]]
     assert sizes(parts(lengths(500))) == [[500]]
 
 
