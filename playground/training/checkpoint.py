@@ -9,15 +9,15 @@ Nothing in it is a pickle of anything but tensors and numbers, and nothing else 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import BaseModel, Field, ValidationError
 from safetensors import SafetensorError
 
 from playground.config import PRECISIONS, RunConfig, SettingsError, TrainingSettings
@@ -31,6 +31,21 @@ from playground.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d{6,})")
 _UNKNOWN = object()
+
+
+class _Described(BaseModel):
+    """``run.json``: where the run was, and what it must be again.
+
+    step: the last completed. healed: the base was a wider one by then. batches_sha256: of all
+    batches so far. peaks: bytes, as ``meters`` names them. config: RunConfig as plain values.
+    """
+
+    step: Annotated[int, Field(ge=0)]
+    healed: bool
+    device: str
+    batches_sha256: str
+    peaks: dict[str, int]
+    config: dict[str, Any]
 
 
 def checkpoint_is_due(step: int, settings: TrainingSettings) -> bool:
@@ -91,8 +106,8 @@ def restore_checkpoint(
         ResumeError: the checkpoint cannot be read, or the rows are not those that it was made with.
     """
     run, described = state.run, _described(folder)
-    state.skip_to(described["step"], check)
-    if state.digest.hexdigest() != described["batches_sha256"]:
+    state.skip_to(described.step, check)
+    if state.digest.hexdigest() != described.batches_sha256:
         raise ResumeError(
             f"The rows of dataset '{run.config.dataset}' are not those of the first {state.step} "
             "steps any more; put the old ones back, or start a new run."
@@ -101,14 +116,14 @@ def restore_checkpoint(
     with _readable(folder):
         stored = torch.load(folder / "state.pt", map_location="cpu", weights_only=True)
         load_adapter(run.model, folder / "adapter")
-    state.optimiser.load_state_dict(stored["optimiser"])
-    run.memory.load_peaks(described["peaks"])
+        state.optimiser.load_state_dict(stored["optimiser"])
+        run.memory.load_peaks(described.peaks)
+        state.random = RandomState(**stored["random"])
+        state.random.restore(run)
     run.memory.recount(state.optimiser.state_tensors())
-    state.random = RandomState(**stored["random"])
-    state.random.restore(run)
-    if described["device"] != run.detected.name:
+    if described.device != run.detected.name:
         text = (
-            f"The steps up to {state.step} were made on {described['device']}, the rest on "
+            f"The steps up to {state.step} were made on {described.device}, the rest on "
             f"{run.detected.name}: neither their times nor their last bits can be compared."
         )
         yield Message(level="warning", text=text)
@@ -126,25 +141,37 @@ def _write(state: TrainingState, folder: Path) -> None:
     stored = {"optimiser": state.optimiser.state_dict(), "random": asdict(state.random)}
     torch.save(stored, folder / "state.pt")
     first_healed = run.config.first_healed_step
-    described = {
-        "step": state.step,
-        "healed": first_healed is not None and state.step >= first_healed,
-        "device": run.detected.name,
-        "batches_sha256": state.digest.hexdigest(),
-        "peaks": run.memory.peaks(),
-        "config": run.config.model_dump(mode="json"),
-    }
-    (folder / "run.json").write_text(json.dumps(described, indent=1), encoding="utf-8")
+    described = _Described(
+        step=state.step,
+        healed=first_healed is not None and state.step >= first_healed,
+        device=run.detected.name,
+        batches_sha256=state.digest.hexdigest(),
+        peaks=run.memory.peaks(),
+        config=run.config.model_dump(mode="json"),
+    )
+    (folder / "run.json").write_text(described.model_dump_json(indent=1), encoding="utf-8")
 
 
 def _complete(parent: Path) -> list[Path]:
     found = [path for path in parent.glob("step-*") if _NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: int(path.name.removeprefix("step-")))
+    return sorted(found, key=_step_of)
 
 
-def _described(folder: Path) -> dict[str, Any]:
+def _step_of(folder: Path) -> int:
+    return int(folder.name.removeprefix("step-"))
+
+
+def _described(folder: Path) -> _Described:
     with _readable(folder):
-        return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        try:
+            described = _Described.model_validate_json((folder / "run.json").read_bytes())
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "run.json"
+            raise ValueError(f"{where}: {first['msg']}") from None
+        if described.step != _step_of(folder):
+            raise ValueError(f"it says that it is of step {described.step}")
+        return described
 
 
 @contextmanager
@@ -161,11 +188,11 @@ def _readable(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _refuse_another_run(described: dict[str, Any], config: RunConfig) -> None:
-    step, theirs, ours = described["step"], described["config"], config.model_dump(mode="json")
+def _refuse_another_run(described: _Described, config: RunConfig) -> None:
+    step, theirs, ours = described.step, described.config, config.model_dump(mode="json")
     label = {name: info.label for name, info in PRECISIONS.items()}
-    if theirs["precision"] != config.precision:
-        was = label.get(theirs["precision"], theirs["precision"])
+    if (made_in := theirs.get("precision")) != config.precision:
+        was = label.get(made_in, made_in)
         raise SettingsError(
             f"The checkpoint of step {step} was made in {was} and this run is in "
             f"{label[config.precision]}; a run goes on in its own precision only, so start a new "

@@ -141,6 +141,49 @@ def test_a_damaged_one_says_what_to_do(damage: str, configure: Configure, tmp_pa
         list(train(configure(), folder=tmp_path, resume=True))
 
 
+def rewritten(change: Callable[[dict], object]) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        described = json.loads((folder / "run.json").read_text())
+        change(described)
+        (folder / "run.json").write_text(json.dumps(described))
+
+    return damage
+
+
+def restored(change: Callable[[dict], object]) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        state = torch.load(folder / "state.pt", weights_only=True)
+        change(state)
+        torch.save(state, folder / "state.pt")
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (rewritten(dict.clear), "step: Field required"),
+        (rewritten(lambda d: d.pop("config")), "config: Field required"),
+        (rewritten(lambda d: d.update(config=[])), "config: Input should be an object"),
+        (rewritten(lambda d: d.update(step=99)), "it says that it is of step 99"),
+        (rewritten(lambda d: d.update(step=-1)), "step: Input should be greater than or equal"),
+        (rewritten(lambda d: d.update(peaks={})), "KeyError: 'largest_batch'"),
+        (restored(lambda s: s.pop("random")), "KeyError: 'random'"),
+        (restored(lambda s: s.update(optimiser={})), "KeyError: 'adamw'"),
+        (lambda folder: (folder / "run.json").write_text("[]"), "run.json: Input should be"),
+        (lambda folder: (folder / "state.pt").unlink(), "FileNotFoundError"),
+    ],
+)
+def test_one_that_can_be_read_but_lacks_something_says_so_too(
+    damage: Callable[[Path], object], reason: str, configure: Configure, tmp_path: Path
+) -> None:
+    stopped_after(configure(), tmp_path, 2)
+    damage(tmp_path / "checkpoints" / "step-000002")
+    with pytest.raises(ResumeError, match="'step-000002' cannot be read") as refused:
+        list(train(configure(), folder=tmp_path, resume=True))
+    assert reason in str(refused.value)
+
+
 def test_what_a_dead_process_left_half_written_is_swept_away(
     configure: Configure, tmp_path: Path
 ) -> None:
