@@ -29,7 +29,7 @@ from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
 from playground.progress import follow, view, waiting_for
 from playground.sinks import SINKS, VARIABLE, chosen_sinks
-from playground.store import Group, Run, RunStore
+from playground.store import Group, Run, RunStore, StoreError
 from playground.tables import cross_table, group_table, groups_table, run_table
 
 cli = typer.Typer(
@@ -369,6 +369,10 @@ def main() -> None:
         cli()
     except SettingsError as error:
         print(str(error), file=sys.stderr)
+        sys.exit(1)
+    except StoreError as error:
+        text = f"The run database cannot be used: {error}; see that it can be written and has room."
+        print(text, file=sys.stderr)
         sys.exit(1)
 
 

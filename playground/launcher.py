@@ -24,7 +24,7 @@ from playground.failures import from_exit_code
 from playground.presets import Preset
 from playground.processes import ProcessId, child_environment
 from playground.sinks import chosen_sinks
-from playground.store import Group, Run, RunStore
+from playground.store import Group, Run, RunStore, StoreError
 
 POLL_S = 0.1
 IDLE_S = 0.5
@@ -186,12 +186,18 @@ class Launcher:
         return list(found.runs) if isinstance(found, Group) else [found]
 
     def _supervise(self) -> None:
+        trouble = ""
         while not self._closing:
             pause = IDLE_S
             try:
                 pause = self._tick()
-            except Exception:  # a full disk, say: the next tick may succeed, and the page must live
-                log.exception("The launcher could not do its round; it will try again.")
+                trouble = ""
+            except Exception as error:  # the next round may succeed, and the page must live
+                if str(error) != trouble:  # a disk stays full for many rounds
+                    why = None if isinstance(error, StoreError) else error
+                    told = "The launcher could not do its round and will try again: %s."
+                    log.error(told, error, exc_info=why)
+                trouble = str(error)
             self._wake.wait(pause)
             self._wake.clear()
         self._store.close()

@@ -15,7 +15,7 @@ import pytest
 from playground import launcher as launcher_module
 from playground.config import SettingsError
 from playground.launcher import Launcher
-from playground.store import RunStore
+from playground.store import RunStore, StoreError
 from tests import fakes
 from tests.conftest import until, until_over
 from tests.watching import pid_of, session_of, started_run, wait_for_steps
@@ -316,6 +316,30 @@ class TestCrash:
         (run,) = until_over(store, group.id).runs
         assert run.status == "failed"
         assert run.error and "could not be started" in run.error and "/nowhere/python" in run.error
+
+
+def test_a_database_that_cannot_be_used_is_said_once_and_waited_for(
+    store: RunStore,
+    launch: Launch,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    launcher = launch()
+    with monkeypatch.context() as full:
+        rounds: list[None] = []
+
+        def live() -> list:
+            rounds.append(None)
+            raise StoreError("database or disk is full")
+
+        full.setattr(store, "live", live)
+        until(lambda: len(rounds) > 2, "three rounds")
+    said = [record for record in caplog.records if "could not do its round" in record.message]
+    assert [(r.message, r.exc_info) for r in said] == [
+        ("The launcher could not do its round and will try again: database or disk is full.", None)
+    ]
+    group = launcher.start(fakes.preset("steady", steps=1, precisions="fp16"))
+    assert until_over(store, group.id).runs[0].status == "finished"
 
 
 class TestLog:

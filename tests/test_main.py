@@ -15,7 +15,7 @@ import pytest
 
 from playground import __main__ as terminal
 from playground.launcher import Launcher
-from playground.store import Group, RunStore
+from playground.store import Group, RunStore, StoreError
 from tests import fakes
 from tests.conftest import until, until_over
 from tests.fakes_cli import use_scripts
@@ -407,3 +407,18 @@ class TestPauseAndResume:
         after = store.get_run(run.id)
         assert (after.status, after.attempt) == ("finished", 2)
         assert len(store.steps(run.id)) == 60
+
+
+def test_a_database_that_cannot_be_used_is_one_sentence(
+    say: Say, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> list:
+        raise StoreError("database or disk is full")
+
+    monkeypatch.setattr(RunStore, "list_groups", full)
+    code, out, err = say("list")
+    assert (code, out) == (1, "")
+    assert err == (
+        "The run database cannot be used: database or disk is full; see that it can be written "
+        "and has room.\n"
+    )

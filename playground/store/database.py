@@ -11,6 +11,9 @@ from pathlib import Path
 from playground.config import SettingsError, expand
 from playground.store.migrations import migrate
 
+StoreError = sqlite3.OperationalError
+"""The database cannot be read or written now: no room on the disk, no right to it."""
+
 _BUSY_S = 30  # a writer waits this long for another process's (short) transaction
 
 
@@ -69,7 +72,8 @@ class Database:
         try:
             yield db
         finally:
-            db.execute("COMMIT")
+            if db.in_transaction:
+                db.execute("COMMIT")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -81,7 +85,8 @@ class Database:
             yield db
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.in_transaction:  # SQLite itself gives up where the disk is full
+                db.execute("ROLLBACK")
             raise
 
 

@@ -212,7 +212,8 @@ def migrate(db: sqlite3.Connection, steps: tuple[str, ...] = MIGRATIONS) -> None
         db.execute(f"PRAGMA user_version = {len(steps)}")
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite itself gives up where the disk is full
+            db.execute("ROLLBACK")
         raise
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from playground.config import SettingsError
 from playground.events import Facts, Message, Stage, Status, Step
-from playground.store import RunStore
+from playground.store import RunStore, StoreError
 from tests import fakes
 from tests.conftest import until
 
@@ -103,6 +103,20 @@ def test_an_ended_run_never_changes_state_but_keeps_late_words(
     run = store.get_run(run_id)
     assert (run.status, run.ended_at) == ("stopped", ended_at)
     assert len(store.steps(run_id)) == 1
+
+
+def test_a_full_disk_is_called_so_and_what_was_stored_is_there_when_it_has_room(
+    store: RunStore, run_id: str
+) -> None:
+    db = store._connection()
+    pages = db.execute("PRAGMA page_count").fetchone()[0]
+    db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match="disk is full"):
+        store.append(run_id, *(fakes.step(n) for n in range(1, 2000)))
+    assert store.steps(run_id) == []
+    db.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    store.append(run_id, fakes.step(1))
+    assert store.steps(run_id) == [fakes.step(1)]
 
 
 def test_a_failing_append_leaves_nothing(store: RunStore, run_id: str) -> None:
@@ -267,7 +281,7 @@ _WRITER = """
 import sys
 from itertools import count
 from pathlib import Path
-from playground.store import RunStore
+from playground.store import RunStore, StoreError
 from tests import fakes
 store, enough = RunStore(sys.argv[1]), Path(sys.argv[3])
 for number in count(1):
