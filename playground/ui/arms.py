@@ -153,7 +153,7 @@ def _ended(run: Run) -> str:
         return ""
     took = figures.duration(run.ended_at - run.started_at)
     if run.status == "finished":
-        again = text.FINISHED_AGAIN_IN if run.attempt > 1 else text.FINISHED_IN
+        again = text.FINISHED_IN if run.facts.resumed_at_step is None else text.FINISHED_AGAIN_IN
         return again.format(time=took)
     if run.stage is None:
         return text.ENDED_AFTER.format(time=took)

@@ -138,6 +138,17 @@ def test_a_resumed_run_waits_to_go_on(store) -> None:
     assert "waits to go on" in arms.progress(scene_of(store, group))
 
 
+def test_only_a_run_that_went_on_took_its_time_since_it_was_resumed(store) -> None:
+    group = group_of(store)
+    store.request_stop(*group.run_ids, kind="pause")  # both before their first step
+    store.requeue(*group.run_ids, owner="1:1")
+    ends(store, None, None)
+    shown = arms.progress(scene_of(store, group))
+    assert shown.count("took 0 s") == 2 and "since it was resumed" not in shown
+    store.append(group.run_ids[0], Facts(resumed_at_step=3))
+    assert arms.progress(scene_of(store, group)).count("took 0 s since it was resumed") == 1
+
+
 def test_a_run_is_marked_where_it_healed_was_resumed_and_ended_badly(store) -> None:
     group = group_of(store)
     run = store.claim_next("1:1")
