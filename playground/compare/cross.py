@@ -1,4 +1,4 @@
-"""The finished adapter on other bases, and what merging it into one loses."""
+"""The finished adapter on other bases, and what merging it into one costs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def own_base(arm: Arm) -> str:
 
 
 def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
-    """How the adapters do on other bases, then what merging them loses."""
+    """How the adapters do on other bases, then what merging them costs."""
     on_others = [part for arm in all_arms for part in _on_others(arm)]
     merged = [part for arm in all_arms for part in _merged(arm)]
     sentences = []
@@ -62,8 +62,8 @@ def _merged(arm: Arm) -> list[str]:
             continue
         against = " against its own base" if apart is None else ""
         change = loss - (own if apart is None else apart)
-        word = "loses" if change > 0 else "gains"
-        cost = "loses nothing" if round(change, 4) == 0 else f"{word} {abs(change):.4f} nats"
+        word = "costs" if change > 0 else "saves"
+        cost = "costs nothing" if round(change, 4) == 0 else f"{word} {abs(change):.4f} nats"
         parts.append(f"{arm.label}'s into {_label(base)} {cost}{against} ({loss:.4f})")
     return parts
 

@@ -28,7 +28,8 @@ def headline(found: Sequence[Comparison]) -> str:
     change = _change(one)
     if one.within_noise:
         return f"{b} is within noise of {a}: {change} perplexity ({_band(one)})."
-    return f"{b} ends at {change} perplexity {_than(one)} {a} ({_band(one)})."
+    doubt = ", which may be chance" if change != "the same" and one.undecided else ""
+    return f"{b} ends at {change} perplexity {_than(one)} {a}{doubt} ({_band(one)})."
 
 
 def _headline_of_many(found: Sequence[Comparison]) -> str:
@@ -37,8 +38,12 @@ def _headline_of_many(found: Sequence[Comparison]) -> str:
         return f"No final losses to hold against {found[0].baseline.label}'s."
     seeds = max(len(c.seeds) for c in told)
     within = [c.candidate.label for c in told if c.within_noise]
-    apart = [f"{c.candidate.label} {_change(c)}" for c in told if not c.within_noise]
+    open_ = [c.candidate.label for c in told if c.undecided]
+    apart = [
+        f"{c.candidate.label} {_change(c)}" for c in told if not (c.within_noise or c.undecided)
+    ]
     parts = [f"{joined(within)} within noise"] if within else []
+    parts += [f"{joined(open_)} too close to tell"] if open_ else []
     over = plural(seeds, "seed") if seeds > 1 else "one seed"
     return f"Perplexity against {told[0].baseline.label}'s over {over}: {'; '.join(parts + apart)}."
 

@@ -53,6 +53,11 @@ class Comparison:
         return None if self.noise is None else abs(self.loss_delta) <= self.noise
 
     @property
+    def undecided(self) -> bool:
+        """One seed whose held-out rows alone could turn the sign of the difference."""
+        return self.noise is None and self.rows is not None and self.rows.low <= 0 <= self.rows.high
+
+    @property
     def baseline_loss(self) -> float | None:
         return self.baseline.eval_loss("after", self.seeds)
 

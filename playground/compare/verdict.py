@@ -142,8 +142,8 @@ def _too_few(all_arms: Sequence[Arm], finished: Sequence[Arm], failures: list[st
 def _finished_text(arm: Arm) -> str:
     after = arm.eval_loss("after")
     if after is None:
-        return f"{arm.label} finished; no held-out loss was taken."
-    return f"{arm.label} finished at a held-out loss of {after:.4f}{_spread(arm)}."
+        return f"Only {arm.label} finished; no held-out loss was taken."
+    return f"Only {arm.label} finished, at a held-out loss of {after:.4f}{_spread(arm)}."
 
 
 def _single_text(arm: Arm) -> str:

@@ -1,4 +1,4 @@
-"""Adapters on other bases, and what merging loses."""
+"""Adapters on other bases, and what merging costs."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def test_seeds_are_averaged() -> None:
     assert cross_losses(arms(records)[0])[("nvfp4", False)] == pytest.approx(0.6)
 
 
-def test_the_verdict_tells_the_bases_and_what_merging_loses() -> None:
+def test_the_verdict_tells_the_bases_and_what_merging_costs() -> None:
     text = verdict(_records()).text
     assert (
         "On another base: FP16's adapter has 0.5600 on NVFP4 (0.5000 on its own); "
         "NVFP4's adapter has 0.5300 on FP16 (0.5200 on its own)." in text
     )
     assert (
-        "Merging, against the adapter kept apart: NVFP4's into BF16 loses 0.0010 nats against its "
-        "own base (0.5210); NVFP4's into NVFP4 loses 0.3800 nats (0.9000)." in text
+        "Merging, against the adapter kept apart: NVFP4's into BF16 costs 0.0010 nats against its "
+        "own base (0.5210); NVFP4's into NVFP4 costs 0.3800 nats (0.9000)." in text
     )
 
 
 def test_merging_is_held_against_the_same_base_where_it_can_be() -> None:
     cross = [_cross("nvfp4", 0.56), _cross("nvfp4", 0.55, True), _cross("fp16", 0.5, True)]
     text = verdict([arm("fp16", cross=cross), arm("nvfp4")]).text
-    assert "FP16's into NVFP4 gains 0.0100 nats (0.5500)" in text
-    assert "FP16's into FP16 loses nothing (0.5000)" in text
+    assert "FP16's into NVFP4 saves 0.0100 nats (0.5500)" in text
+    assert "FP16's into FP16 costs nothing (0.5000)" in text
 
 
 def test_nothing_is_said_where_nothing_was_asked() -> None:

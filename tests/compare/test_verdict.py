@@ -106,7 +106,7 @@ def test_a_failure_is_a_result_with_its_step_and_reason() -> None:
 def test_an_arm_that_finished_is_not_forgotten_when_another_did_not() -> None:
     stopped = arm("nvfp4", after=None, status="stopped", steps=[step(3)])
     text = verdict([arm("fp16", after=0.5), stopped]).text
-    assert "FP16 finished at a held-out loss of 0.5000.\nNVFP4 was stopped at step 3." in text
+    assert "Only FP16 finished, at a held-out loss of 0.5000.\nNVFP4 was stopped at step 3." in text
 
 
 def test_a_divergence_does_not_pass_its_last_loss_off_as_a_result() -> None:
@@ -155,6 +155,18 @@ def test_one_seed_has_the_interval_of_its_rows() -> None:
         in found.text
     )
     assert found.loss_delta_noise is None
+
+
+def test_one_seed_whose_rows_disagree_is_not_passed_off_as_a_finding() -> None:
+    records = [arm("fp16", row_losses=[5, 5]), arm("nvfp4", row_losses=[4.8, 5.1])]
+    assert verdict(records).headline == (
+        "NVFP4 ends at 0.50% lower perplexity than FP16, which may be chance "
+        "(95% over the held-out rows: −2.0% to 1.0%; one seed)."
+    )
+    records.append(arm("mxfp4", row_losses=[5.1, 5.3]))
+    assert verdict(records).headline == (
+        "Perplexity against FP16's over one seed: NVFP4 too close to tell; MXFP4 2.0% higher."
+    )
 
 
 class TestSeeds:

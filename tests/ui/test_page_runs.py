@@ -124,7 +124,7 @@ def test_what_happened_to_a_run_is_marked_and_told(served: Served, visit) -> Non
     page.mouse.move(box["x"] + 52 + (box["width"] - 66) * 11 / 60, box["y"] + box["height"] / 2)
     expect(page.locator(".plot-loss .tip")).to_contain_text("out of memory")
     # The arm that finished keeps its result.
-    expect(page.locator("#outcome")).to_contain_text("FP16 finished at a held-out loss of")
+    expect(page.locator("#outcome")).to_contain_text("Only FP16 finished, at a held-out loss of")
 
 
 def test_measured_things_have_their_places(served: Served, visit) -> None:
