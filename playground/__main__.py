@@ -1,4 +1,4 @@
-"""The same actions from a terminal: compare, run, list, show, stop, pause, resume; and doctor.
+"""The same actions from a terminal: compare, run, list, show, stop, pause, resume, preview, doctor.
 
 Exit codes: 0 it went well; 1 otherwise: a run or the self-test did not finish, or the request could
 not be carried out (one sentence on stderr, nothing created). A command that is not spelled right is
@@ -27,6 +27,8 @@ from playground.data.check import check_rows
 from playground.json_file import check_writable, write_json
 from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
+from playground.preview import ask
+from playground.preview.terminal import draw
 from playground.progress import follow, view, waiting_for
 from playground.sinks import SINKS, VARIABLE, chosen_sinks
 from playground.store import Group, Run, RunStore, StoreError
@@ -172,6 +174,32 @@ def resume(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DE
         launcher.close()
         raise
     _see_through(store, launcher, group_id, ids, told_to_leave, json_file)
+
+
+@cli.command()
+def preview(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="An id, a file or a folder.")],
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="ID", help="Whose tokens; else the preset's.")
+    ] = None,
+    preset: Annotated[
+        str, typer.Option("--preset", help="What is not set is as it says.")
+    ] = "quick",
+    settings: Settings = None,
+    rows: Annotated[int, typer.Option("--rows", min=0, max=100, help="How many to show.")] = 3,
+    json_file: JsonFile = None,
+) -> None:
+    """Show what a run would learn: rows as tokens, what is cut and dropped, and the counts."""
+    check_writable(json_file)
+    changed = (
+        _overrides(settings, None) | {"dataset": dataset} | ({"model": model} if model else {})
+    )
+    config = load_preset(preset, changed).config
+    resolve_model(config.model)
+    check_rows(resolve_dataset(config.dataset), config)
+    found = ask(config, rows)
+    draw(console, found)
+    write_json(json_file, found)
 
 
 @cli.command()

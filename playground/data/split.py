@@ -53,7 +53,11 @@ class Split(NamedTuple):
 
 
 def load_split(
-    entry: DatasetEntry, config: RunConfig, check: Callable[[], None] = lambda: None
+    entry: DatasetEntry,
+    config: RunConfig,
+    check: Callable[[], None] = lambda: None,
+    *,
+    at_most: int | None = None,
 ) -> Split:
     """Reads a dataset and divides it, the same way for every run with this configuration.
 
@@ -65,10 +69,11 @@ def load_split(
 
     Args:
         check: called between rows; raises to give up.
+        at_most: training rows for a mere look at a source of which the run needs more.
     Raises:
         SettingsError: it cannot be read or understood, or too few rows are left to hold one out.
     """
-    source = _Source(entry, config, check)
+    source = _Source(entry, config, check, at_most)
     if entry.eval_files:
         return source.split_by_file()
     return source.split_by_seed()
@@ -77,8 +82,17 @@ def load_split(
 class _Source:
     """One dataset on its way to a split, with what is to be said of it."""
 
-    def __init__(self, entry: DatasetEntry, config: RunConfig, check: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        entry: DatasetEntry,
+        config: RunConfig,
+        check: Callable[[], None],
+        at_most: int | None,
+    ) -> None:
         self._entry, self._config, self._check = entry, config, check
+        wanted = rows_to_learn(config)
+        self._to_learn = wanted if at_most is None else min(wanted, at_most)
+        self._a_look = self._to_learn < wanted
         self._notes: list[str] = []
         self._read = 0
         if entry.other_files:
@@ -136,12 +150,15 @@ class _Source:
         """Rows that must be read if there are so many."""
         data = self._config.data
         if self._entry.eval_files:
-            return _rows_to_learn(self._config)
+            return self._to_learn
         # So many that the share which may be held out is as large as was asked for.
         held_out = math.ceil(data.eval_rows / HELD_OUT_SHARE)
-        return max(_rows_to_learn(self._config) + data.eval_rows, held_out)
+        return max(self._to_learn + data.eval_rows, held_out)
 
     def _note_rest(self, read: int) -> None:
+        if self._a_look:
+            self._notes.append(f"Only the first {read:,} rows were read here; the run reads on.")
+            return
         self._notes.append(
             f"Only the first {read:,} rows were read, which is all that this run needs; shuffle "
             "the rows if they are sorted."
@@ -177,7 +194,7 @@ class _Source:
         )
 
     def _split(self, train: list[Sample], evaluation: list[Sample], duplicates: int) -> Split:
-        kept = max(KEPT_ROWS, _rows_to_learn(self._config))
+        kept = max(KEPT_ROWS, self._to_learn)
         drawn = _drawn(train, kept, self._config.training.seed)
         counts = {
             "read": self._read,
@@ -216,7 +233,7 @@ def hold_out(
     return train, [distinct[i] for i in sorted(chosen)]
 
 
-def _rows_to_learn(config: RunConfig) -> int:
+def rows_to_learn(config: RunConfig) -> int:
     """Rows that the steps draw at most, with some to spare."""
     training, data = config.training, config.data
     drawn = training.max_steps * training.micro_batch_size * training.grad_accum_steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError
@@ -36,6 +36,7 @@ class Tokenised(NamedTuple):
     cut: kept, but shortened to the longest sequence; dropped: nothing left to learn from;
     too_long: dropped as well, because the person would rather have that than a cut.
     plain_template: what conversations were written in, for a model that has no template of its own.
+    lengths: tokens of every row, in order, before anything was cut or dropped.
     """
 
     examples: list[Example]
@@ -43,6 +44,19 @@ class Tokenised(NamedTuple):
     dropped: int
     too_long: int = 0
     plain_template: str | None = None
+    lengths: tuple[int, ...] = ()
+
+
+class Encoded(NamedTuple):
+    """One row as tokens, as long as it is, with the text it was made of.
+
+    spans: the (start, end) characters of ``layout.text`` that each token covers; none of them for
+        a token that the tokenizer added.
+    """
+
+    example: Example
+    layout: Layout
+    spans: list[Span]
 
 
 def tokenise(
@@ -74,6 +88,33 @@ def tokenise(
     Raises:
         SettingsError: no row has anything to learn from, or the template refuses a conversation.
     """
+    chat, plain = writing(samples, tokenizer)
+    examples: list[Example] = []
+    lengths: list[int] = []
+    cut = dropped = 0
+    for start in range(0, len(samples), CHUNK):
+        check()
+        for encoded in encode(samples[start : start + CHUNK], tokenizer, chat, learn_from):
+            length = len(encoded.example.input_ids)
+            lengths.append(length)
+            over = length > max_seq_len
+            if over and too_long == "drop":
+                dropped += 1
+            elif kept := shortened(encoded.example, max_seq_len):
+                examples.append(kept)
+                cut += over
+    if not examples:
+        raise _nothing_left(len(samples), dropped, max_seq_len, what)
+    nothing = len(samples) - len(examples) - dropped
+    return Tokenised(examples, cut, nothing, dropped, plain, tuple(lengths))
+
+
+def writing(samples: Sequence[Sample], tokenizer: Any) -> tuple[Chat | None, str | None]:
+    """What these rows are written in, if in a template; and that template where it is ours.
+
+    Raises:
+        SettingsError: the tokenizer is a slow one, or names several templates and no default.
+    """
     if not getattr(tokenizer, "is_fast", False):
         raise SettingsError(
             "This model's tokenizer cannot say which characters a token covers; "
@@ -84,28 +125,24 @@ def tokenise(
     if not own and any(sample.chat for sample in samples):
         plain = plain_template(tokenizer)
     template = own or plain
-    chat = Chat.of(tokenizer, template) if template else None
-    examples: list[Example] = []
-    cut = dropped = 0
-    for start in range(0, len(samples), CHUNK):
-        check()
-        layouts = [layout_of(sample, chat, learn_from) for sample in samples[start : start + CHUNK]]
-        # A template writes its own start mark; bare text gets the tokenizer's.
-        for example in _encode(layouts, tokenizer, add_special_tokens=chat is None):
-            over = len(example.input_ids) > max_seq_len
-            if over and too_long == "drop":
-                dropped += 1
-                continue
-            shortened = example._replace(
-                input_ids=example.input_ids[:max_seq_len], labels=example.labels[:max_seq_len]
-            )
-            # The first token is never predicted, so a label there teaches nothing.
-            if any(label != IGNORED for label in shortened.labels[1:]):
-                examples.append(shortened)
-                cut += over
-    if not examples:
-        raise _nothing_left(len(samples), dropped, max_seq_len, what)
-    return Tokenised(examples, cut, len(samples) - len(examples) - dropped, dropped, plain)
+    return (Chat.of(tokenizer, template) if template else None), plain
+
+
+def encode(
+    samples: Sequence[Sample], tokenizer: Any, chat: Chat | None, learn_from: str
+) -> Iterator[Encoded]:
+    """Each row as tokens and labels, none of it cut."""
+    layouts = [layout_of(sample, chat, learn_from) for sample in samples]
+    # A template writes its own start mark; bare text gets the tokenizer's.
+    return _encode(layouts, tokenizer, add_special_tokens=chat is None)
+
+
+def shortened(example: Example, max_seq_len: int) -> Example | None:
+    """The tokens that fit; None if these hold nothing to learn."""
+    ids, labels = example.input_ids[:max_seq_len], example.labels[:max_seq_len]
+    # The first token is never predicted, so a label there teaches nothing.
+    learns = any(label != IGNORED for label in labels[1:])
+    return example._replace(input_ids=ids, labels=labels) if learns else None
 
 
 def _own_template(tokenizer: Any) -> str | None:
@@ -144,7 +181,7 @@ def _nothing_left(rows: int, too_long: int, max_seq_len: int, what: str) -> Sett
 
 def _encode(
     layouts: list[Layout], tokenizer: Any, *, add_special_tokens: bool
-) -> Iterator[Example]:
+) -> Iterator[Encoded]:
     options = {"add_special_tokens": add_special_tokens, "return_attention_mask": False}
     coded = tokenizer([layout.text for layout in layouts], return_offsets_mapping=True, **options)
     prompts = tokenizer([layout.prompt for layout in layouts], **options)
@@ -161,9 +198,10 @@ def _encode(
         if not layout.ends and eos is not None:
             keep = len(ids) - (ids[-1:] == [eos])  # some tokenizers add it, unlearned
             ids, labels = [*ids[:keep], eos], [*labels[:keep], eos]
+            spans = [*spans[:keep], (0, 0)]
         if bos is not None and ids[:2] == [bos, bos]:  # the row brought its own start mark
-            ids, labels = ids[1:], labels[1:]
-        yield Example(list(ids), labels, list(prompt_ids), layout.answer)
+            ids, labels, spans = ids[1:], labels[1:], spans[1:]
+        yield Encoded(Example(list(ids), labels, list(prompt_ids), layout.answer), layout, spans)
 
 
 def _covered(spans: list[Span], learned: list[Span]) -> Iterator[bool]:

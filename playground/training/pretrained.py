@@ -43,9 +43,7 @@ def load_checkpoint(
     """
     where = _source(entry)
     # Reading any part of a GGUF file takes seconds and asks nobody, so we ask in between.
-    model_config = _load(entry, "configuration", where)
-    _refuse_quantised(entry, model_config)
-    _refuse_too_long(entry, model_config, max_seq_len)
+    model_config = _configuration(entry, where, max_seq_len)
     check()
     tokenizer = _load(entry, "tokenizer", where)
     check()
@@ -62,7 +60,32 @@ def load_checkpoint(
     _refuse_incomplete(entry, loaded)
     check()
     model.config.use_cache = False
-    known = model.get_input_embeddings().num_embeddings
+    _give_padding(entry, tokenizer, model.get_input_embeddings().num_embeddings)
+    return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
+
+
+def load_tokenizer(entry: ModelEntry, max_seq_len: int) -> Any:
+    """The tokenizer that ``load_checkpoint`` returns, without the weights.
+
+    Raises:
+        SettingsError: as ``load_checkpoint`` does, as far as that shows without weights.
+    """
+    where = _source(entry)
+    model_config = _configuration(entry, where, max_seq_len)
+    tokenizer = _load(entry, "tokenizer", where)
+    _give_padding(entry, tokenizer, getattr(model_config, "vocab_size", None) or len(tokenizer))
+    return tokenizer
+
+
+def _configuration(entry: ModelEntry, where: dict[str, Any], max_seq_len: int) -> Any:
+    model_config = _load(entry, "configuration", where)
+    _refuse_quantised(entry, model_config)
+    _refuse_too_long(entry, model_config, max_seq_len)
+    return model_config
+
+
+def _give_padding(entry: ModelEntry, tokenizer: Any, known: int) -> None:
+    """A token to pad with, out of the ``known`` ones that have an embedding."""
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= known:
         # Only the mask and the labels, which go by position, decide what padding is.
         tokenizer.pad_token = tokenizer.eos_token
@@ -71,7 +94,15 @@ def load_checkpoint(
             f"The tokenizer of model '{entry.id}' has no end mark (eos_token), so no answer would "
             "ever end; give it one in tokenizer_config.json, or pick another model."
         )
-    return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
+
+
+def load_configuration(entry: ModelEntry, max_seq_len: int) -> Any:
+    """What ``load_checkpoint`` builds the model by, without its weights and its tokenizer.
+
+    Raises:
+        SettingsError: as ``load_checkpoint`` does, as far as that shows without weights.
+    """
+    return _configuration(entry, _source(entry), max_seq_len)
 
 
 def _source(entry: ModelEntry) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""Asks a child process for a preview: whatever a file or a tokenizer does to it is a sentence."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playground.config import RunConfig, SettingsError, private
+from playground.processes import child_environment
+
+CHILD = ("-P", "-m", "playground.preview")  # -P: never import from the cwd
+ROWS = 3
+_LONGEST_S = 180.0  # a hub's tokenizer may have to be fetched
+_LONGEST_REASON = 200
+
+
+def ask(config: RunConfig, rows: int = ROWS, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
+    """What a run with ``config`` would read and learn; ``data.preview`` says of what parts.
+
+    Args:
+        rows: how many of the first rows are shown.
+        child: arguments of the interpreter that answers.
+    Raises:
+        SettingsError: what the run itself would say, or the child came to no good end.
+    """
+    with tempfile.TemporaryDirectory(prefix="fp4-preview-") as name:
+        folder = Path(name)
+        request = {"config": config.model_dump(mode="json"), "rows": rows}
+        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        _carry_out([sys.executable, *child, name], folder / "output.log")
+        try:
+            found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SettingsError(
+                f"The preview left no answer that can be read ({type(error).__name__}); try again."
+            ) from None
+    if "refused" in found:
+        raise SettingsError(found["refused"])
+    return found["preview"]
+
+
+def _carry_out(command: list[str], output: Path) -> None:
+    # A GPU that trains must not be asked for memory by somebody who only looks.
+    environment = child_environment() | {"CUDA_VISIBLE_DEVICES": ""}
+    # A file, never a pipe: a pipe that nobody reads fills up and stops the child.
+    with output.open("wb") as log:
+        try:
+            code = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                timeout=_LONGEST_S,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            raise SettingsError(
+                f"The preview took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
+                "try it with fewer or shorter rows."
+            ) from None
+    if code < 0:
+        raise SettingsError(
+            f"The preview was ended by {signal.Signals(-code).name}, which memory that runs out "
+            "does; try it with fewer or shorter rows."
+        )
+    if code > 0:
+        last = output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1]
+        reason = private(last[:_LONGEST_REASON]) or "it said nothing"
+        raise SettingsError(f"The preview ended with exit code {code} ({reason}); try other rows.")
