@@ -24,6 +24,11 @@ class Arm:
         return self.runs[0].label
 
     @property
+    def healed(self) -> bool:
+        """A finished run of it ended in a wider precision than its own."""
+        return any(r.facts.healed_at_step is not None for r in self.finished)
+
+    @property
     def storage_bits(self) -> float:
         return PRECISIONS[self.precision].storage_bits
 

@@ -22,9 +22,10 @@ def headline(found: Sequence[Comparison]) -> str:
     if len(found) > 1:
         return _headline_of_many(found)
     [one] = found
-    a, b = one.baseline.label, one.candidate.label
+    a, b = _as_it_ended(one.baseline), _as_it_ended(one.candidate)
     if one.loss_delta is None:
         return loss_sentence(one)
+    b = b[0].upper() + b[1:]
     change = _change(one)
     if one.within_noise:
         return f"{b} is within noise of {a}: {change} perplexity ({_band(one)})."
@@ -37,15 +38,18 @@ def _headline_of_many(found: Sequence[Comparison]) -> str:
     if not told:
         return f"No final losses to hold against {found[0].baseline.label}'s."
     seeds = max(len(c.seeds) for c in told)
-    within = [c.candidate.label for c in told if c.within_noise]
-    open_ = [c.candidate.label for c in told if c.undecided]
+    within = [_as_it_ended(c.candidate) for c in told if c.within_noise]
+    open_ = [_as_it_ended(c.candidate) for c in told if c.undecided]
     apart = [
-        f"{c.candidate.label} {_change(c)}" for c in told if not (c.within_noise or c.undecided)
+        f"{_as_it_ended(c.candidate)} {_change(c)}"
+        for c in told
+        if not (c.within_noise or c.undecided)
     ]
     parts = [f"{joined(within)} within noise"] if within else []
     parts += [f"{joined(open_)} too close to tell"] if open_ else []
     over = plural(seeds, "seed") if seeds > 1 else "one seed"
-    return f"Perplexity against {told[0].baseline.label}'s over {over}: {'; '.join(parts + apart)}."
+    against = _as_it_ended(told[0].baseline)
+    return f"Perplexity against {against}'s over {over}: {'; '.join(parts + apart)}."
 
 
 def loss_sentence(found: Comparison, *, with_perplexity: bool = False) -> str:
@@ -157,6 +161,11 @@ def basis_sentence(found: Comparison, comparisons: int) -> str:
         f"Seeds {seeds} of each{judged}; {label}'s noise at 95% is ±{between:.4f} nats between "
         f"seeds{rest}.{chance}"
     )
+
+
+def _as_it_ended(arm: Arm) -> str:
+    """A headline must not credit a format with what a wider one brought about."""
+    return f"healed {arm.label}" if arm.healed else arm.label
 
 
 def _no_losses(found: Comparison) -> str:

@@ -317,6 +317,9 @@ def test_healing_is_told() -> None:
     healed = arm("nvfp4", healed_at_step=6, healed_to="bf16")
     text = verdict([arm("fp16"), healed]).text
     assert "NVFP4 was healed: from step 6 on it ran in BF16, and its speed and memory are" in text
+    assert text.startswith("Healed NVFP4 ends at the same perplexity as FP16")
+    many = verdict([arm("fp16"), healed, arm("nf4")]).headline
+    assert many.endswith("over one seed: healed NVFP4 the same; NF4 the same.")
 
 
 def test_energy_is_said_where_both_ran_for_real() -> None:
