@@ -230,6 +230,9 @@ def _plain(key: str, text: str) -> Any:
 
 
 def _listed(text: str) -> list[str]:
+    """``a, b``; also in brackets, as a preset writes it and the messages show it."""
+    if text.strip().startswith("[") and text.strip().endswith("]"):
+        text = text.strip()[1:-1]
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

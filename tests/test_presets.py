@@ -128,6 +128,13 @@ class TestOverrides:
         assert (config.training.schedule, config.dataset) == ("linear", "iso-dates")
         assert config.precision == "fp32"
 
+    def test_names_may_stand_in_the_brackets_of_a_preset(self) -> None:
+        loaded = load_preset(
+            "quick", {"target_modules": " [q_proj, v_proj] ", "precisions": "[bf16,nvfp4]"}
+        )
+        assert loaded.config.lora.target_modules == ("q_proj", "v_proj")
+        assert loaded.precisions == ("bf16", "nvfp4")
+
     @pytest.mark.parametrize("nothing", ["", "null", " "])
     def test_what_may_be_empty_can_be_emptied(self, nothing: str) -> None:
         config = load_preset(
