@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from playground.catalog.datasets import DatasetEntry
-from playground.config import RunConfig
+from playground.config import RunConfig, private
 from playground.data.batches import collate, steps_of
 from playground.data.formats import Reader, Sample, column_key, recognise
 from playground.data.rows import Row, stream_hub_rows, stream_rows
@@ -61,8 +61,8 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
     row_format = split.format
     used = set(row_format.columns.values())
     return {
-        "model": config.model,
-        "dataset": config.dataset,
+        "model": private(config.model),
+        "dataset": private(config.dataset),
         "learn_from": config.data.learn_from,
         "complete": rows_to_learn(config) <= LOOKED_AT,
         "format": {

@@ -6,7 +6,7 @@ Handlers are thin: they read their inputs, call a plain function, and return upd
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,8 +16,9 @@ import gradio as gr
 from playground.config import SettingsError
 from playground.launcher import Launcher
 from playground.presets import Preset
+from playground.preview import ask
 from playground.store import Group, RunStore
-from playground.ui import arms, charts, details, form, marks, measured, panels, text
+from playground.ui import arms, charts, details, form, marks, measured, panels, preview, text
 from playground.ui.labels import labelled
 from playground.ui.log import log
 from playground.ui.watch import Scene, Seen, look
@@ -146,6 +147,14 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 
+    def on_preview(base: str, *answers: Any) -> Iterator[str]:
+        yield preview.waiting()
+        try:
+            chosen = form.read(base, dict(zip(form.KEYS, answers, strict=True)))
+            yield preview.panel(ask(chosen.config))
+        except SettingsError as error:
+            yield panels.notice(labelled(str(error)))
+
     def asking(act: Callable[[str], object]) -> Callable[[Seen], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""
 
@@ -166,6 +175,10 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     filled = [based, fields.base, *fields.fields.values(), notice]
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     go.click(on_start, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
+    # A child computes it; more than two of them would take the cores from whatever trains.
+    fields.preview.button.click(
+        on_preview, fields.inputs, fields.preview.panel, concurrency_limit=2, **quiet
+    )
     for preset, (run, adjust) in zip(presets, cards, strict=True):
         run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
             on_start, fields.inputs, [notice, *page.outputs], **quiet

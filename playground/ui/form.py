@@ -26,7 +26,7 @@ from playground.config import (
 from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
-from playground.ui import labels, text
+from playground.ui import labels, preview, text
 
 MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""
@@ -51,6 +51,7 @@ class Form:
 
     base: gr.State
     fields: dict[str, Any]
+    preview: preview.Preview
 
     @property
     def inputs(self) -> list[Any]:
@@ -196,6 +197,7 @@ def build(preset: Preset) -> Form:
         [(d.title, d.id) for d in list_datasets()],
         shown,
     )
+    previewed = preview.build()
     fields["precisions"] = gr.CheckboxGroup(
         [(info.label, name) for name, info in PRECISIONS.items()],
         value=shown["precisions"],
@@ -223,7 +225,7 @@ def build(preset: Preset) -> Form:
         with gr.Accordion(name, open=False, **fold), gr.Row(elem_classes="grid-2"):
             for key in advanced(section):
                 fields[key] = _widget(key, shown[key])
-    return Form(base, {key: fields[key] for key in KEYS})
+    return Form(base, {key: fields[key] for key in KEYS}, previewed)
 
 
 def _choice(
