@@ -7,6 +7,7 @@ from statistics import quantiles
 
 from playground.compare.arms import Arm
 from playground.compare.words import joined
+from playground.events import Facts
 
 
 def cost_sentences(finished: Sequence[Arm], baseline: Arm, candidate: Arm) -> list[str]:
@@ -59,10 +60,18 @@ def _weights_at_rest(baseline: Arm, candidate: Arm) -> str | None:
             f"; all weights, {share:.1%} "
             f"({other.weights_mib:.2f} against {one.weights_mib:.2f} MiB)"
         )
+    said = f"{candidate.label}'s converted weights take {bits:.2f} bits each"
+    here, there = _converted(other), _converted(one)
+    if here != there:  # layers that were kept in 16 bits make no format smaller
+        return f"{said}, in {here} layers against {there} of {baseline.label}'s{whole}."
     return (
-        f"{candidate.label}'s converted weights take {bits:.2f} bits each, {b / a:.1%} of "
-        f"{baseline.label}'s ({b:.2f} against {a:.2f} MiB, counted from the tensors){whole}."
+        f"{said}, {b / a:.1%} of {baseline.label}'s "
+        f"({b:.2f} against {a:.2f} MiB, counted from the tensors){whole}."
     )
+
+
+def _converted(facts: Facts) -> int | None:
+    return facts.coverage.converted if facts.coverage else None
 
 
 def _speed_text(baseline: Arm, candidate: Arm) -> str:

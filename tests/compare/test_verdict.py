@@ -7,11 +7,16 @@ import math
 import pytest
 
 from playground.compare import verdict
+from playground.events import Coverage
 from tests.compare.arms import EMULATED, arm, step
 
 
 def _steps(rate: float) -> list:
     return [step(n, tokens_per_s=rate * (1 + n / 1000)) for n in range(1, 10)]
+
+
+def _covered(layers: int) -> Coverage:
+    return Coverage(converted=layers, skipped=(), share_of_linear_weights=layers / 36)
 
 
 def test_the_loss_difference_is_said_in_nats_and_in_perplexity() -> None:
@@ -57,6 +62,18 @@ def test_the_whole_model_shrinks_by_less_than_its_converted_weights() -> None:
     small = {"converted_weights_mib": 4.5, "weights_mib": 8.5, "bits_per_converted_weight": 4.5}
     text = verdict([arm("fp16", **EMULATED, **sizes), arm("nvfp4", **EMULATED, **small)]).text
     assert "all weights, 42.5% (8.50 against 20.00 MiB)" in text
+
+
+def test_layers_kept_in_16_bits_are_not_credited_to_the_format() -> None:
+    whole = {"converted_weights_mib": 16.0, "coverage": _covered(35)}
+    part = {
+        "converted_weights_mib": 3.6,
+        "bits_per_converted_weight": 4.5,
+        "coverage": _covered(28),
+    }
+    text = verdict([arm("fp16", **EMULATED, **whole), arm("nvfp4", **EMULATED, **part)]).text
+    assert "take 4.50 bits each, in 28 layers against 35 of FP16's." in text
+    assert "22.5%" not in text
 
 
 def test_how_much_the_losses_rest_on_is_said() -> None:
