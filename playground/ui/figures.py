@@ -49,6 +49,13 @@ def share(value: float | None) -> str:
     return f"{value:.1%}".replace("%", " %")
 
 
+def fine_share(value: float) -> str:
+    """As ``share``; below 1 % with two significant figures, and 0 only where it is 0."""
+    if not 0 <= value < 0.01:
+        return share(value)
+    return f"{100 * value:.2g} %" if value >= 1e-6 or not value else "< 0.0001 %"
+
+
 def count(value: int | None) -> str:
     return text.EM_DASH if value is None else f"{value:,}"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 
 from playground.compare import Arm, RunRecord, arms
-from playground.compare.cross import cross_losses
+from playground.compare.cross import cross_losses, own_base
 from playground.config import PRECISIONS
 from playground.events import LayerError
 from playground.ui import figures, text
@@ -107,9 +107,9 @@ def _error(error: LayerError | None, most: float) -> str:
         return text.EM_DASH
     size = error.relative_error
     width = (size / most if most else 0) if math.isfinite(size) else 1
-    zeroed = text.ZEROED.format(share=figures.share(error.zeroed_share))
+    zeroed = text.ZEROED.format(share=figures.fine_share(error.zeroed_share))
     return (
-        f"{figures.share(size)}"
+        f"{figures.fine_share(size)}"
         f'<i class="bar"><i style="width:{width:.1%}"></i></i><em>{zeroed}</em>'
     )
 
@@ -142,6 +142,6 @@ def _base(base: str, merged: bool) -> str:
 
 
 def _crossed_cell(arm: Arm, key: tuple[str, bool], loss: float | None) -> str:
-    own = key == (arm.precision, False)
+    own = key == (own_base(arm), False)
     shown = figures.number(loss)
     return f"<td>{f'<b>{shown}</b><em>{text.TRAINED_ON}</em>' if own else shown}</td>"

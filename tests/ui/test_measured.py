@@ -74,7 +74,20 @@ def test_each_adapter_stands_on_each_base_and_its_own_is_marked() -> None:
     assert measured.crossed([arm("fp16")]) == ""
 
 
-def test_what_merging_loses_has_columns_of_its_own() -> None:
+def test_a_healed_adapter_was_trained_on_the_base_that_it_ended_on() -> None:
+    found = [CrossEval(base="nvfp4", merged=False, loss=0.61, tokens=9)]
+    healed = arm("nvfp4", after=0.4, healed_at_step=5, healed_to="bf16", cross=found)
+    shown = measured.crossed([healed])
+    assert "<b>0.4000</b><em>as trained</em>" in shown and "<td>0.6100</td>" in shown
+
+
+def test_a_small_rounding_error_is_not_written_as_none() -> None:
+    errors = [error("layers.2.q_proj", "weight", 0.00021), error("l", "weight", 0.0)]
+    shown = measured.rounding([replace(arm("fp16"), layer_errors=errors)])
+    assert "0.021 %" in shown and ">0 %" in shown and "0.0 %" not in shown
+
+
+def test_what_merging_costs_has_columns_of_its_own() -> None:
     merged = [CrossEval(base=b, merged=True, loss=0.6, tokens=9) for b in ("fp16", "nvfp4")]
     shown = measured.crossed([replace(arm("nvfp4", after=0.5), cross=merged)])
     assert shown.index("on NVFP4") < shown.index("merged into FP16") < shown.index("into NVFP4")
