@@ -108,7 +108,15 @@ def perplexity_interval(found: Comparison) -> tuple[float, float] | None:
     """The change of ``exp(loss)`` as a share, with its band as ``Comparison.interval``'s."""
     if found.interval is None:
         return None
-    return math.expm1(found.interval.low), math.expm1(found.interval.high)
+    return perplexity_change(found.interval.low), perplexity_change(found.interval.high)
+
+
+def perplexity_change(nats: float) -> float:
+    """By what share ``exp(loss)`` changes; inf where that is beyond a float, from 710 nats on."""
+    try:
+        return math.expm1(nats)
+    except OverflowError:
+        return math.inf
 
 
 def share_sentence(found: Comparison) -> str | None:
@@ -182,7 +190,7 @@ def _no_losses(found: Comparison) -> str:
 
 def _change(found: Comparison) -> str:
     """``0.21% higher``: perplexity is exp(loss), so a share of it needs no loss to stand on."""
-    change = math.expm1(found.loss_delta)
+    change = perplexity_change(found.loss_delta)
     if percent(change) == percent(0):
         return "the same"
     return f"{percent(change)} {'higher' if change > 0 else 'lower'}"

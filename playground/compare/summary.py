@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playground.compare.fairness import fairness
-from playground.compare.losses import perplexity_interval, under_claim
+from playground.compare.losses import perplexity_change, perplexity_interval, under_claim
 from playground.compare.noise import Interval
 from playground.compare.paired import Comparison
 from playground.compare.records import RunRecord
@@ -126,8 +126,10 @@ def _comparison_json(found: Comparison) -> dict[str, Any]:
         "seeds_half_width": found.seeds_half_width,
         "rows_interval": _bounds(found.rows),
         "rows_unpaired": found.unpaired,
-        "perplexity_change": None if found.loss_delta is None else math.expm1(found.loss_delta),
-        "perplexity_interval": list(band) if band else None,
+        "perplexity_change": None
+        if found.loss_delta is None
+        else _finite(perplexity_change(found.loss_delta)),
+        "perplexity_interval": [_finite(bound) for bound in band] if band else None,
         "costs_under_1_percent": under_claim(found),
     }
 

@@ -20,6 +20,8 @@ def plural(count: float, noun: str) -> str:
 
 def percent(share: float) -> str:
     """Without its sign; finer below 1 %, where the differences between formats are."""
+    if abs(share) > 100:
+        return "over 10,000%"  # of no use in figures, and there may be hundreds of them
     return f"{abs(share):.2%}" if abs(share) < 0.01 else f"{abs(share):.1%}"
 
 

@@ -59,6 +59,20 @@ def test_nan_does_not_reach_the_json() -> None:
     assert out["runs"][0]["train_loss_last"] is None
 
 
+def test_a_perplexity_beyond_all_floats_is_told_and_is_no_number() -> None:
+    arms = [
+        arm(p, seed=s, row_losses=[5.0 + (p == "nvfp4") * (20_000 + s)] * 2)
+        for s in (42, 43)
+        for p in ("fp16", "nvfp4")
+    ]
+    verdict = _summary(*arms)["verdict"]
+    json.dumps(verdict, allow_nan=False)
+    [found] = verdict["comparisons"]
+    assert found["loss_delta"] > 1000 and found["perplexity_change"] is None
+    assert found["perplexity_interval"] == [None, None]
+    assert verdict["headline"].startswith("NVFP4 ends at over 10,000% higher perplexity than FP16")
+
+
 def test_steps_tokens_and_warm_up_are_counted() -> None:
     run = _summary(arm("fp16"))["runs"][0]
     assert (run["steps"], run["tokens"], run["warmup_steps"]) == (9, 900, 1)
