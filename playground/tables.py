@@ -193,7 +193,7 @@ def _what(run: Run, result: Mapping[str, Any]) -> Lines:
 
 def _learned(run: Run, result: Mapping[str, Any]) -> Lines:
     rows = result["rows"] or {}
-    yield "rows", ", ".join(f"{count:,} {name}" for name, count in rows.items())
+    yield "rows", ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.items())
     before, after = result["eval_loss_before"], result["eval_loss_after"]
     yield "held-out loss", _change(number(before), number(after), " nats a token")
     before, after = result["exact_match_before"], result["exact_match_after"]

@@ -32,12 +32,12 @@ def chosen_sinks(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]
 def _check(name: str, environment: Mapping[str, str]) -> None:
     if name not in SINKS:
         raise SettingsError(
-            f"{VARIABLE} names '{name}', which is no place to log to; choose from "
+            f"--log-to ({VARIABLE}) names '{name}', which is no place to log to; choose from "
             f"{' and '.join(SINKS)}.{nearest(name, list(SINKS))}"
         )
     if importlib.util.find_spec(name) is None:
         raise SettingsError(
-            f"{VARIABLE} names {name}, which is not installed; install it with "
+            f"--log-to ({VARIABLE}) names {name}, which is not installed; install it with "
             f"`pip install {name}`, or leave it out."
         )
     if name == "trackio" and (set_ := [v for v in _ELSEWHERE if environment.get(v)]):

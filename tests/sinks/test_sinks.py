@@ -52,7 +52,7 @@ class TestChosen:
         with pytest.raises(SettingsError) as refused:
             chosen_sinks({VARIABLE: "tensorbord"})
         assert str(refused.value) == (
-            "PLAYGROUND_SINKS names 'tensorbord', which is no place to log to; choose from "
+            "--log-to (PLAYGROUND_SINKS) names 'tensorbord', which is no place to log to; choose from "
             "tensorboard and trackio. Did you mean 'tensorboard'?"
         )
 
