@@ -9,6 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group as Stack
+from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
@@ -18,6 +20,7 @@ from playground.store import Group, Run, RunStore
 
 _LONGEST_ID = 24
 _LONGEST_NAME = 16
+_MOST_BASES = 4  # columns of losses beside the adapter and its own
 
 
 def groups_table(store: RunStore, groups: Sequence[Group]) -> Table:
@@ -95,24 +98,34 @@ def _seeds_table(result: Mapping[str, Any]) -> Table:
     return table
 
 
-def cross_table(result: Mapping[str, Any]) -> Table | None:
+def cross_table(result: Mapping[str, Any]) -> RenderableType | None:
     """Each adapter on each base, then merged, in held-out loss, the mean of its seeds.
 
-    None where nothing was judged.
+    Several tables one below the other where one would be too wide; None where nothing was judged.
     """
     losses: dict[tuple[str, bool, str], list[float]] = {}
     for run in result["runs"]:
         for cross in run["cross"]:
             key = (run["requested"], cross["merged"], cross["base"])
             losses.setdefault(key, []).append(cross["loss"])
-    bases = sorted({(merged, base) for _, merged, base in losses})
-    if not bases:
-        return None
+    known = {(merged, base) for _, merged, base in losses}
+    bases = [(merged, base) for merged in (False, True) for base in PRECISIONS]
+    bases = [base for base in bases if base in known]
+    parts = [bases[i : i + _MOST_BASES] for i in range(0, len(bases), _MOST_BASES)]
+    return Stack(*(_cross_part(result, losses, part) for part in parts)) if parts else None
+
+
+def _cross_part(
+    result: Mapping[str, Any],
+    losses: Mapping[tuple[str, bool, str], list[float]],
+    bases: Sequence[tuple[bool, str]],
+) -> Table:
+    """The columns of ``bases``, for the adapters that were judged on one of them."""
     heads = [
         f"merged into {_label(base)}" if merged else f"on {_label(base)}" for merged, base in bases
     ]
     table = _table(("adapter of",), ("on its own", *heads))
-    for precision in dict.fromkeys(requested for requested, _, _ in losses):
+    for precision in dict.fromkeys(name for name, *base in losses if tuple(base) in bases):
         own = [run["eval_loss_after"] for run in result["runs"] if run["requested"] == precision]
         table.add_row(
             _label(precision),

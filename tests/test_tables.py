@@ -145,6 +145,21 @@ class TestOtherBases:
         assert "on FP16" in head and "merged into NVFP4" in head
         assert row.split() == ["NVFP4", "0.5000", "0.5300", "–"]
 
+    def test_every_adapter_on_every_base_can_be_read(self) -> None:
+        crossed = [
+            {"base": base, "merged": merged, "loss": 10.12345}
+            for base in PRECISIONS
+            for merged in (False, True)
+        ]
+        runs = [
+            widest_run(requested=name, eval_loss_after=10.5, cross=crossed) for name in PRECISIONS
+        ]
+        lines = drawn(cross_table({"runs": runs}))
+        rows = [line for line in lines if "10.5000" in line]
+        for info in PRECISIONS.values():
+            own = [row for row in rows if row.startswith(f"{info.label}  ")]
+            assert sum(row.split().count("10.1235") for row in own) == len(crossed)
+
     def test_there_is_none_where_none_was_judged(self) -> None:
         assert cross_table({"runs": [widest_run()]}) is None
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from playground.compare.arms import Arm, mean_of
 from playground.config import PRECISIONS
+
+_MOST_TOLD = 8
+
+
+class _Part(NamedTuple):
+    """A clause of a sentence, and how large the change is that it tells of, nats."""
+
+    text: str
+    change: float
 
 
 def cross_losses(arm: Arm) -> dict[tuple[str, bool], float]:
@@ -30,8 +40,8 @@ def own_base(arm: Arm) -> str:
 
 def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
     """How the adapters do on other bases, then what merging them costs."""
-    on_others = [part for arm in all_arms for part in _on_others(arm)]
-    merged = [part for arm in all_arms for part in _merged(arm)]
+    on_others = _told([part for arm in all_arms for part in _on_others(arm)])
+    merged = _told([part for arm in all_arms for part in _merged(arm)])
     sentences = []
     if on_others:
         sentences.append(f"On another base: {'; '.join(on_others)}.")
@@ -40,16 +50,29 @@ def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
     return sentences
 
 
-def _on_others(arm: Arm) -> list[str]:
+def _told(parts: Sequence[_Part]) -> list[str]:
+    """Each; of very many only those with the largest change, for the table has them all."""
+    if len(parts) <= _MOST_TOLD:
+        return [part.text for part in parts]
+    largest = sorted(parts, key=lambda part: -part.change)[:_MOST_TOLD]
+    told = [part.text for part in parts if part in largest]
+    left = len(parts) - len(told)
+    return [*told, f"the other {left} differ by less" if left > 1 else "another differs by less"]
+
+
+def _on_others(arm: Arm) -> list[_Part]:
     found, own = cross_losses(arm), arm.eval_loss("after")
     return [
-        f"{arm.label}'s adapter has {loss:.4f} on {_label(base)} ({own:.4f} on its own)"
+        _Part(
+            f"{arm.label}'s adapter has {loss:.4f} on {_label(base)} ({own:.4f} on its own)",
+            _size(loss - own),
+        )
         for (base, merged), loss in found.items()
         if not merged and base != own_base(arm) and own is not None
     ]
 
 
-def _merged(arm: Arm) -> list[str]:
+def _merged(arm: Arm) -> list[_Part]:
     """Against the same base where the adapter was judged there too, else against its own."""
     found, own = cross_losses(arm), arm.eval_loss("after")
     parts = []
@@ -58,14 +81,19 @@ def _merged(arm: Arm) -> list[str]:
             continue
         apart = found.get((base, False))
         if not math.isfinite(loss):
-            parts.append(f"{arm.label}'s into {_label(base)} is not finite")
+            parts.append(_Part(f"{arm.label}'s into {_label(base)} is not finite", math.inf))
             continue
         against = " against its own base" if apart is None else ""
         change = loss - (own if apart is None else apart)
         word = "costs" if change > 0 else "saves"
         cost = "costs nothing" if round(change, 4) == 0 else f"{word} {abs(change):.4f} nats"
-        parts.append(f"{arm.label}'s into {_label(base)} {cost}{against} ({loss:.4f})")
+        text = f"{arm.label}'s into {_label(base)} {cost}{against} ({loss:.4f})"
+        parts.append(_Part(text, _size(change)))
     return parts
+
+
+def _size(change: float) -> float:
+    return abs(change) if math.isfinite(change) else math.inf
 
 
 def _label(base: str) -> str:

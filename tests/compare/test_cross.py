@@ -56,6 +56,18 @@ def test_merging_is_held_against_the_same_base_where_it_can_be() -> None:
     assert "FP16's into FP16 costs nothing (0.5000)" in text
 
 
+def test_of_very_many_only_the_largest_changes_are_told() -> None:
+    names = ("fp32", "bf16", "fp8", "mxfp4", "nf4", "nvfp4", "nvfp4-2d", "nvfp4-weight-only")
+    small = [_cross(base, 0.5 + n / 1000) for n, base in enumerate(names)]
+    records = [arm("fp16", cross=small), arm("nvfp4", cross=[_cross("fp16", 0.9)])]
+    text = verdict(records).text
+    assert "FP16's adapter has 0.5010 on BF16" in text and "on FP32" not in text
+    assert "NVFP4's adapter has 0.9000 on FP16 (0.5000 on its own); the other 1 differ" not in text
+    assert "NVFP4's adapter has 0.9000 on FP16 (0.5000 on its own); another differs by less" in text
+    more = [arm("fp16", cross=small), arm("nvfp4", cross=[*small[:5], *small[6:]])]
+    assert "; the other 7 differ by less." in verdict(more).text
+
+
 def test_nothing_is_said_where_nothing_was_asked() -> None:
     text = verdict([arm("fp16"), arm("nvfp4")]).text
     assert "Merging" not in text and "another base" not in text
