@@ -37,8 +37,8 @@ class NVFP4(FP4):
     weight_scale_rule: ``search`` takes each block's best E4M3 scale; it costs only at load time.
     gradient_rounding: of dY where it is rounded to 4 bits (``nvfp4-2d``).
     activation_scale_rule: ``amax`` is what TransformerEngine does. ``four_over_six`` errs a fifth
-        less on Gaussian values, but on SmolLM2 it left the loss where it was (4.9725 against
-        4.9723, from 4.678 in fp32), and emulated it takes two to three times as long a value.
+        less on Gaussian values, but fine-tuned SmolLM2 ended at the same loss with it (0.1378
+        against 0.1377, 0.0650 in fp32), and emulated it takes two to three times as long a value.
     """
 
     block: ClassVar[int] = SCALE_BLOCK
