@@ -6,10 +6,12 @@ for memory (NVIDIA's pre-training recipe keeps about a sixth: arXiv 2509.25149).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
 
-from playground.config import SettingsError, nearest
+from playground.config import QuantizationSettings, SettingsError, nearest
 from playground.precision.operands import SharedOperand
 from playground.precision.quantized import Quantized
 from playground.precision.recipe import Recipe
@@ -31,8 +33,31 @@ def kept_layers(model: nn.Module, recipe: Recipe, layers: list[str]) -> set[str]
     """
     if not isinstance(recipe, Quantized):
         return set()
+    return _chosen(model, recipe.keep_layers, recipe.keep_last_blocks, layers)
+
+
+def check_kept(model: nn.Module, settings: QuantizationSettings) -> None:
+    """That what is to be kept exists in ``model``, whatever the precision.
+
+    16 bits have nothing to keep; but so the first run of a comparison refuses what a later would.
+
+    Raises:
+        SettingsError: as ``kept_layers``.
+    """
+    layers = [
+        name
+        for name, module in model.named_modules(remove_duplicate=False)
+        if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"  # as in convert
+    ]
+    names = () if settings.keep_layers == "none" else settings.keep_layers
+    _chosen(model, names, settings.keep_last_blocks, layers)
+
+
+def _chosen(
+    model: nn.Module, names: Iterable[str], last_blocks: int, layers: list[str]
+) -> set[str]:
     kept = set()
-    for wanted in recipe.keep_layers:
+    for wanted in names:
         found = {name for name in layers if is_named(wanted, name)}
         if not found:
             known = sorted({name.rpartition(".")[2] for name in layers})
@@ -41,7 +66,7 @@ def kept_layers(model: nn.Module, recipe: Recipe, layers: list[str]) -> set[str]
                 f"choose from {', '.join(known)}.{nearest(wanted, known)}"
             )
         kept |= found
-    last = _last_blocks(model, recipe.keep_last_blocks)
+    last = _last_blocks(model, last_blocks)
     return kept | {name for name in layers if name.startswith(last)}
 
 

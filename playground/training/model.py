@@ -13,6 +13,7 @@ from playground.catalog.models import ModelEntry
 from playground.config import RunConfig
 from playground.events import Coverage
 from playground.precision.convert import convert
+from playground.precision.keep import check_kept
 from playground.precision.recipe import Recipe
 from playground.training.pretrained import load_checkpoint
 
@@ -52,10 +53,11 @@ def load_base(
         self_tests: file that keeps what they came to; None tries them anew.
         adjust: called with the published model, in floats and on the CPU, before it is rounded.
     Raises:
-        SettingsError: as ``load_checkpoint`` and ``convert``.
+        SettingsError: as ``load_checkpoint``, ``check_kept`` and ``convert``.
     """
     compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
     model, tokenizer, unused = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
+    check_kept(model, config.quantization)
     tokens = config.training.micro_batch_size * config.data.max_seq_len
     tried = recipe.self_test(device, linear_shapes(model, tokens), self_tests)
     adjust(model)

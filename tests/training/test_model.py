@@ -44,6 +44,25 @@ def test_a_local_folder(model_folder: Path, configure: Configure) -> None:
     assert base.tokenizer.pad_token_id is not None
 
 
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"keep_last_blocks": 9}, "keep_last_blocks is 9; this model has 2 blocks"),
+        ({"keep_layers": ["down"]}, "keep_layers names 'down', which no layer of this model"),
+    ],
+)
+def test_16_bits_refuse_at_once_what_a_lower_precision_would_refuse_later(
+    model_folder: Path, configure: Configure, setting: dict, said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said):
+        load_base(
+            local(model_folder),
+            configure(precision="fp16", **setting),
+            PRECISION_RECIPES["fp16"],
+            CPU,
+        )
+
+
 def test_a_pickle_is_never_read(copied: Path, configure: Configure) -> None:
     (copied / "model.safetensors").unlink()
     torch.save(tiny_llama().state_dict(), copied / "pytorch_model.bin")
