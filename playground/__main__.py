@@ -22,7 +22,7 @@ from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
 from playground.compare import RunRecord, group_json, run_json
-from playground.config import SettingsError, expand, private
+from playground.config import PRECISIONS, SettingsError, expand, private
 from playground.data.check import check_rows
 from playground.json_file import check_writable, write_json
 from playground.launcher import PAUSE_S, Launcher, interrupted
@@ -43,7 +43,10 @@ cli = typer.Typer(
 )
 console = Console()
 
-PresetName = Annotated[str, typer.Argument(metavar="PRESET", help="A name or a .yaml file.")]
+PresetName = Annotated[
+    str,
+    typer.Argument(metavar="PRESET", help="A name in presets/, such as quick, or a .yaml file."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set max_steps=40."),
@@ -99,7 +102,8 @@ def compare(
 def run(
     preset: PresetName,
     precision: Annotated[
-        str | None, typer.Option("--precision", help="Which one; the preset's first otherwise.")
+        str | None,
+        typer.Option("--precision", help=f"{', '.join(PRECISIONS)}; else the preset's first."),
     ] = None,
     settings: Settings = None,
     seeds: Seeds = None,
