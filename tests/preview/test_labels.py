@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from playground.catalog import resolve_dataset, resolve_model
 from playground.config import parse_config
+from playground.data.batches import MicroBatch
 from playground.data.preview import preview
 from playground.data.tokenise import IGNORED
 from playground.presets import defaults
@@ -29,6 +31,17 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("model"))
 
 
+def _rows_of(batch: MicroBatch) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Ids and labels of each row; those of a packed sequence begin where positions do."""
+    for i, length in enumerate(batch.attention_mask.sum(1).tolist()):
+        starts = [0]
+        if batch.position_ids is not None:
+            starts = (batch.position_ids[i, :length] == 0).nonzero().flatten().tolist()
+        for start, end in zip(starts, [*starts[1:], length], strict=True):
+            ids, labels = batch.input_ids[i, start:end], batch.labels[i, start:end]
+            yield tuple(ids.tolist()), tuple(labels.tolist())
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -36,8 +49,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"max_seq_len": 64},
         {"max_seq_len": 80, "too_long": "drop"},
         {"learn_from": "everything", "max_seq_len": 100},
+        {"packing": True, "max_seq_len": 200},
     ],
-    ids=["whole", "cut", "dropped", "everything"],
+    ids=["whole", "cut", "dropped", "everything", "packed"],
 )
 def test_every_batch_of_a_pass(model: Path, tmp_path: Path, data: dict[str, Any]) -> None:
     file = tmp_path / "rows.jsonl"
@@ -62,12 +76,8 @@ def test_every_batch_of_a_pass(model: Path, tmp_path: Path, data: dict[str, Any]
     steps = run.batches()
     for step in (next(steps) for _ in range(found["epoch"]["steps"])):
         for batch in step:
-            for ids, labels, mask in zip(
-                batch.input_ids, batch.labels, batch.attention_mask, strict=True
-            ):
-                there = mask.bool()
-                trained[tuple(ids[there].tolist()), tuple(labels[there].tolist())] += 1
-                assert (labels[~there] == IGNORED).all()
+            trained.update(_rows_of(batch))
+            assert (batch.labels[batch.attention_mask == 0] == IGNORED).all()
     assert trained == said and trained
     learned = sum(label != IGNORED for _, labels in trained for label in labels)
     assert learned == found["epoch"]["learned_tokens"]
