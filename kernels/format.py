@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 E2M1_MAX = 6.0
 E4M3_MAX = 448.0
@@ -130,6 +131,14 @@ def check_input(x: torch.Tensor, block: int = SCALE_BLOCK) -> None:
             f"K is {k}, but blocks are {block} wide and K must be a multiple of {block}; pad the "
             f"last dimension with zeros to {-(-k // block) * block}, or leave this layer in 16 bits"
         )
+
+
+def has_values(x: torch.Tensor) -> bool:
+    """False for a tensor that is a shape and a dtype only: on the meta device, or fake.
+
+    Such a tensor is packed into parts that are the same, so that memory can be told beforehand.
+    """
+    return not (x.is_meta or isinstance(x, FakeTensor))
 
 
 def check_matrix(x: torch.Tensor) -> None:

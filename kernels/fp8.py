@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .dispatch import choose_backend
-from .format import INPUT_DTYPES, check_decoded_dtype, check_parts
+from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values
 from .rounding import fp8_values, round_to
 
 FP8Format = Literal["e4m3", "e5m2"]
@@ -93,6 +93,9 @@ def quantize_fp8(x: Tensor) -> FP8Tensor:
     _check(x)
     if x.dim() != 2:
         raise ValueError(f"x has {x.dim()} dimensions; pass a matrix, x.reshape(-1, x.shape[-1])")
+    if not has_values(x):
+        codes = x.new_empty(x.shape, dtype=_FORMATS["e4m3"].dtype)
+        return FP8Tensor(codes, x.new_empty((), dtype=torch.float32))
     if bad := x.numel() - int(torch.isfinite(x).sum()):
         raise ValueError(
             f"{bad} of {x.numel()} values are NaN or inf, which E4M3 cannot hold beside a scale; "

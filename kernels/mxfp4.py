@@ -17,7 +17,14 @@ from typing import ClassVar
 import torch
 
 from .dispatch import check_backend
-from .format import NVFP4Tensor, check_decoded_dtype, check_input, check_matrix, check_parts
+from .format import (
+    NVFP4Tensor,
+    check_decoded_dtype,
+    check_input,
+    check_matrix,
+    check_parts,
+    has_values,
+)
 from .reference import pack_codes, unpack_codes
 from .rounding import round_e2m1
 from .scales import block_amax
@@ -106,6 +113,10 @@ def quantize_mxfp4(x: torch.Tensor, *, backend: str | None = None) -> MXFP4Tenso
         from .quantize_mx import quantize_mxfp4_triton
 
         return MXFP4Tensor(*quantize_mxfp4_triton(x), tuple(x.shape))
+    if not has_values(x):
+        (m, k), byte = x.shape, torch.uint8
+        codes, scales = (x.new_empty(m, k // size, dtype=byte) for size in (2, MX_BLOCK))
+        return MXFP4Tensor(codes, scales, (m, k))
     values, byte = _round_blocks(x)
     if (byte == E8M0_NAN).any():
         bad = x.numel() - int(torch.isfinite(x).sum())

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .dispatch import choose_backend
-from .format import INPUT_DTYPES, check_decoded_dtype, check_parts
+from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values
 from .rounding import round_to
 
 NF4_BLOCK = 64
@@ -89,6 +89,10 @@ def quantize_nf4(x: Tensor) -> NF4Tensor:
             f"x is {x.dtype} with {x.dim()} dimensions; NF4 takes a matrix of float32, bfloat16 or "
             "float16"
         )
+    if not has_values(x):
+        codes = x.new_empty(-(-x.numel() // 2), dtype=torch.uint8)
+        absmax = x.new_empty(-(-x.numel() // NF4_BLOCK), dtype=torch.float32)
+        return NF4Tensor(codes, absmax, tuple(x.shape))
     if bad := x.numel() - int(torch.isfinite(x).sum()):
         raise ValueError(
             f"{bad} of {x.numel()} values are NaN or inf, which 4 bits cannot hold; find where "

@@ -26,7 +26,7 @@ from typing import Literal, get_args
 
 import torch
 
-from .format import E2M1_VALUES, SCALE_BLOCK, NVFP4Tensor, check_input, check_matrix
+from .format import E2M1_VALUES, SCALE_BLOCK, NVFP4Tensor, check_input, check_matrix, has_values
 from .rounding import fp8_values, random_bytes, round_e2m1, round_e2m1_stochastic, stream_key
 from .scales import ScaleRule, Scaling, block_scales_of, divide_by_scales, tensor_scale_of
 
@@ -70,9 +70,11 @@ def quantize_nvfp4_reference(
     check_matrix(x)
     check_options(scaling, scale_rule, rounding, seed, offset)
     m, k = x.shape
-    scale = tensor_scale_of(x, tensor_scale, scale_rule)
     codes = torch.empty(m, k // 2, dtype=torch.uint8, device=x.device)
     scales = torch.empty(m, k // SCALE_BLOCK, dtype=torch.float8_e4m3fn, device=x.device)
+    if not has_values(x):
+        return NVFP4Tensor(codes, scales, x.new_empty((), dtype=torch.float32), (m, k))
+    scale = tensor_scale_of(x, tensor_scale, scale_rule)
     for start, stop in _chunks(m, k):
         rows = x[start:stop].to(torch.float32).contiguous()
         random = _random(rows, seed, offset + start * k) if rounding == "stochastic" else None

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from playground import doctor as checks
+from playground import fit as fits
 from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
@@ -218,6 +219,25 @@ def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     write_json(json_file, check_up.found)
     if not check_up.completed:
         raise typer.Exit(1)
+
+
+@cli.command()
+def fit(
+    preset: PresetName,
+    device: Annotated[
+        str | None, typer.Option("--device", help="A GPU such as rtx-5090; this machine otherwise.")
+    ] = None,
+    settings: Settings = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Say how much memory each precision will take, and whether it fits, before it is started."""
+    check_writable(json_file)
+    loaded = load_preset(preset, _overrides(settings, None))
+    result = fits.predict(loaded, fits.budget(device))
+    for line in fits.said(result):
+        _say(line)
+    console.print(fits.fit_table(result), highlight=False)
+    write_json(json_file, result)
 
 
 def _carry_out(preset: Preset, title: str | None, json_file: Path | None, home: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LEAVES = {"config", "commands", "events", "failures", "hardware", "compare"}
+LEAVES = {"config", "commands", "events", "failures", "hardware", "devices", "compare"}
 
 # Who may import whom inside the project, itself aside; the leaves may be imported by all.
 ALLOWED: dict[str, set[str]] = {
@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.events": set(),
     "playground.failures": set(),
     "playground.hardware": set(),
+    "playground.devices": set(),
     "playground.compare": set(),
     "playground.processes": set(),
     "playground.json_file": set(),
@@ -33,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.store": {"processes"},
     "playground.launcher": {"store", "presets", "processes", "sinks"},
     "playground.doctor": {"processes"},
+    "playground.fit": {"presets", "processes"},
     "playground.preview": {"training", "data", "catalog", "processes"},
     "playground.progress": {"store"},
     "playground.tables": {"store", "progress"},
@@ -49,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
         "tables",
         "json_file",
         "doctor",
+        "fit",
         "sinks",
     },
     "app": {"ui", "store", "launcher", "presets"},
@@ -80,6 +83,7 @@ HOMES: dict[str, set[str]] = {
     "subprocess": {
         "playground.launcher",
         "playground.doctor",
+        "playground.fit",
         "playground.preview",
         "playground.assets",
     },

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from kernels.format import has_values
 from playground.config import SettingsError
 from playground.events import Coverage, Skipped
 from playground.precision.error import rounding_error
@@ -107,6 +108,8 @@ def _why_not(model: nn.Module, linear: nn.Module, recipe: Recipe) -> str | None:
 
 def _refuse_non_finite(model: nn.Module) -> None:
     for name, weight in model.named_parameters():
+        if not has_values(weight):
+            continue
         bad = weight.numel() - int(torch.isfinite(weight).sum())
         if bad:
             raise SettingsError(

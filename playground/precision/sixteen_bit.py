@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from kernels import round_to
+from kernels.format import has_values
 from playground.precision.linear import FrozenLinear
 from playground.precision.operands import SharedOperand
 from playground.precision.recipe import HowItRuns, Recipe
@@ -31,6 +32,7 @@ class SixteenBitLinear(FrozenLinear):
     ) -> None:
         super().__init__(linear, device)
         self.format, self.operand = format, operand
+        self.emulated = device.type != "cuda"
         weight = linear.weight.detach().to(device=device, dtype=DTYPES[format])
         self.weight = nn.Parameter(weight, requires_grad=False)
 
@@ -41,7 +43,7 @@ class SixteenBitLinear(FrozenLinear):
         return self.weight.float()
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.weight.is_cuda:
+        if not self.emulated:
             bias = None if self.bias is None else self.bias.to(self.weight.dtype)
             return F.linear(x.to(self.weight.dtype), self.weight, bias).to(x.dtype)
         return super().forward(x)
@@ -71,6 +73,8 @@ class SixteenBit(Recipe):
     labels: ClassVar[dict[str, str]] = {"fp16": "FP16", "bf16": "BF16"}
 
     def refuses(self, linear: nn.Linear) -> str | None:
+        if not has_values(linear.weight):
+            return None
         largest = torch.finfo(self.compute_dtype).max
         amax = linear.weight.detach().abs().amax().item()
         if amax > largest:

@@ -39,8 +39,8 @@ def stored_bytes(tensors: Iterable[Tensor], seen: set[int] | None = None) -> int
     total = 0
     for tensor in tensors:
         storage = tensor.untyped_storage()
-        if storage.data_ptr() not in seen:
-            seen.add(storage.data_ptr())
+        if storage._cdata not in seen:  # its identity, which tensors without memory have too
+            seen.add(storage._cdata)
             total += storage.nbytes()
     return total
 

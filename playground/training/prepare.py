@@ -124,7 +124,7 @@ def prepare(
         yield Message(level="warning", text=f"{text}: User: ... Assistant: ...")
 
     yield Stage(name="adding the adapter")
-    model = _with_adapter(config, base, device)
+    model = with_adapter(config, base.model, device)
     memory = on_gpu or CountedMemory(model)
     yield from _choose_kernels(model, config, learned.examples, base, device, check)
     yield _facts(model, base, memory.source, rows)
@@ -182,8 +182,8 @@ def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> di
     }
 
 
-def _with_adapter(config: RunConfig, base: Base, device: torch.device) -> Any:
-    model = base.model
+def with_adapter(config: RunConfig, model: Any, device: torch.device) -> Any:
+    """A base model in its precision, ready to be trained: checkpointed if asked, with LoRA."""
     if config.training.gradient_checkpointing:
         model.activation_checkpointing_enable(
             activation_checkpointing_kwargs={"use_reentrant": False}
