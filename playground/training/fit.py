@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,7 +120,7 @@ def estimate(
         _choose_loss_kernel(model)
         memory = CountedMemory(model)
         batch = _batch(shape, config.data.packing)
-        with memory.watch(batch):
+        with memory.watch(batch), _positions_unread(config.data.packing):
             loss = summed_loss(model, batch)
         del loss
         weights, facts = weigh(model), memory.facts()
@@ -207,6 +209,22 @@ def _batch(shape: Shape, packed: bool) -> MicroBatch:
     learned = torch.zeros(2, shape.supervised, dtype=torch.int64)
     positions = torch.arange(shape.tokens).expand(size) if packed else None
     return MicroBatch(ids, ids, ids, positions, learned)
+
+
+@contextmanager
+def _positions_unread(packed: bool) -> Iterator[None]:
+    """transformers reads from the positions whether rows are packed. Of fake ones it assumes that
+    they are, and builds a mask of tokens by tokens that a run with a row a sequence goes without.
+    """
+    from transformers import masking_utils
+
+    found = masking_utils.find_packed_sequence_indices
+    if not packed:
+        masking_utils.find_packed_sequence_indices = lambda position_ids: None
+    try:
+        yield
+    finally:
+        masking_utils.find_packed_sequence_indices = found
 
 
 def _logits_bytes(model: Any, shape: Shape, kind: str) -> int:
