@@ -21,6 +21,8 @@ if not Path("/dev/nvidiactl").exists():
 
 # As in a worker: threads that spin while they wait make a busy machine many times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+if "PYTEST_XDIST_WORKER" in os.environ:  # one of several processes: the cores are shared already
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LIBRARIES = ("torch", "triton", "transformers", "peft", "gradio", "pydantic")
 DEADLINE_S = 60  # far beyond what anything takes: only a fault gets here
