@@ -52,8 +52,8 @@ class TestChosen:
         with pytest.raises(SettingsError) as refused:
             chosen_sinks({VARIABLE: "tensorbord"})
         assert str(refused.value) == (
-            "--log-to (PLAYGROUND_SINKS) names 'tensorbord', which is no place to log to; choose from "
-            "tensorboard and trackio. Did you mean 'tensorboard'?"
+            "--log-to (PLAYGROUND_SINKS) names 'tensorbord', which is no place to log to; "
+            "choose from tensorboard and trackio. Did you mean 'tensorboard'?"
         )
 
     def test_a_missing_package_is_refused_with_the_remedy(
