@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from benchmarks.harness import versions
+from benchmarks.harness import as_a_worker, versions
 from playground import hardware
 from playground.catalog import resolve_model
 from playground.config import parse_config
@@ -163,4 +163,5 @@ def _verdict(name: str, ratio: float) -> str:
 
 
 if __name__ == "__main__":
+    as_a_worker("benchmarks.bench_step")
     main()

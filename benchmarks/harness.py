@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
+import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -16,8 +18,20 @@ from pathlib import Path
 
 import torch
 
+from playground.processes import child_environment
+
 WARM_UP, RUNS = 2, 9
 LIBRARIES = ("torch", "triton", "torchao", "bitsandbytes")
+
+
+def as_a_worker(module: str) -> None:
+    """Starts ``python -m module`` again with a run's environment, unless it has it already.
+
+    Its heap and its waiting threads are then those of a run; both are settled when a process starts.
+    """
+    if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
+        words = [sys.executable, "-m", module, *sys.argv[1:]]
+        os.execve(sys.executable, words, child_environment())
 
 
 @dataclass(frozen=True)
