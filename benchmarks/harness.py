@@ -27,7 +27,7 @@ LIBRARIES = ("torch", "triton", "torchao", "bitsandbytes")
 def as_a_worker(module: str) -> None:
     """Starts ``python -m module`` again with a run's environment, unless it has it already.
 
-    Its heap and its waiting threads are then those of a run; both are settled when a process starts.
+    Its heap and its waiting threads are then those of a run: both are settled at its start.
     """
     if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
         words = [sys.executable, "-m", module, *sys.argv[1:]]
