@@ -13,7 +13,6 @@ import platform
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from typing import Any
 from playground import hardware
 from playground.config import PRECISIONS, expand, private
 from playground.hardware import Device
-from playground.processes import ROOT, child_environment
+from playground.processes import ROOT, child_environment, last_line, run_to_end
 
 SELF_TEST = ("-P", "-m", "kernels.selftest")  # -P: never import from the cwd
 RECIPES = tuple(name for name, info in PRECISIONS.items() if info.storage_bits < 16)
@@ -132,29 +131,19 @@ def _self_test(
 
 def _carry_out(command: list[str], environment: dict[str, str], output: Path) -> str:
     """Runs the child to its end; one sentence if that was no good one."""
-    # A file, never a pipe: a pipe that nobody reads fills up and stops the child.
-    with output.open("wb") as log:
-        try:
-            code = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                timeout=_LONGEST_S,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            return (
-                f"The self-test did not end within {_LONGEST_S / 60:.0f} minutes and was ended; "
-                "a driver that hangs does that, and restarting the machine often helps."
-            )
+    try:
+        code = run_to_end(command, output, _LONGEST_S, environment)
+    except TimeoutError:
+        return (
+            f"The self-test did not end within {_LONGEST_S / 60:.0f} minutes and was ended; "
+            "a driver that hangs does that, and restarting the machine often helps."
+        )
     if code < 0:
         name = signal.Signals(-code).name
         return f"The self-test crashed with {name}, so no backend can be relied on."
     if code > 0:
-        last = output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1][:300]
-        return f"The self-test ended with exit code {code}: {last or 'it said nothing'}"
+        said = last_line(output) or "it said nothing"
+        return f"The self-test ended with exit code {code}: {said}"
     return ""
 
 

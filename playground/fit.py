@@ -15,7 +15,6 @@ is rounded.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ from playground import hardware
 from playground.config import PRECISIONS, SettingsError, private
 from playground.devices import named_device
 from playground.presets import Preset
-from playground.processes import child_environment
+from playground.processes import child_environment, last_line, run_to_end
 
 Verdict = Literal["fits", "tight", "does not fit", "unknown"]
 
@@ -167,26 +166,16 @@ def _ask(request: Mapping[str, Any]) -> dict[str, Any]:
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = [sys.executable, *_ESTIMATE, str(asked), "--json", str(file)]
         environment = {**child_environment(), "CUDA_VISIBLE_DEVICES": ""}  # it touches no GPU
-        # A file, never a pipe: a pipe that nobody reads fills up and stops the child.
-        with output.open("wb") as log:
-            try:
-                code = subprocess.run(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env=environment,
-                    timeout=_LONGEST_S,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                raise SettingsError(
-                    f"The estimate did not end within {_LONGEST_S / 60:.0f} minutes; this model's "
-                    "architecture cannot be told beforehand, so start the run to see."
-                ) from None
+        try:
+            code = run_to_end(command, output, _LONGEST_S, environment)
+        except TimeoutError:
+            raise SettingsError(
+                f"The estimate did not end within {_LONGEST_S / 60:.0f} minutes; this model's "
+                "architecture cannot be told beforehand, so start the run to see."
+            ) from None
         if code == 0:
             return json.loads(file.read_text(encoding="utf-8"))
-        last = output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1][:300]
+        last = last_line(output)
     raise SettingsError(
         f"The memory of this model cannot be told beforehand ({private(last) or f'code {code}'}); "
         "start the run to see."

@@ -7,7 +7,9 @@ name.
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,3 +114,34 @@ def child_environment() -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "PYTHONFAULTHANDLER": "1",
     }
+
+
+def run_to_end(
+    command: Sequence[str], output: Path, longest_s: float, environment: dict[str, str]
+) -> int:
+    """Runs a short child of ours; what it prints goes to ``output``.
+
+    Returns:
+        Its exit code; the negative number of the signal that ended it.
+    Raises:
+        TimeoutError: it took longer than ``longest_s`` seconds, and was ended.
+    """
+    # A file, never a pipe: a pipe that nobody reads fills up and stops the child.
+    with output.open("wb") as log:
+        try:
+            return subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                timeout=longest_s,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"no end within {longest_s} s") from None
+
+
+def last_line(output: Path) -> str:
+    """Of what a child printed, as far as a sentence has room for it; empty if it said nothing."""
+    return output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1][:300]

@@ -80,13 +80,7 @@ HOMES: dict[str, set[str]] = {
     "peft": {"playground.training"},
     "datasets": {"playground.data"},
     "sqlite3": {"playground.store"},
-    "subprocess": {
-        "playground.launcher",
-        "playground.doctor",
-        "playground.fit",
-        "playground.preview",
-        "playground.assets",
-    },
+    "subprocess": {"playground.launcher", "playground.processes", "playground.assets"},
     "signal": {
         "playground.launcher",
         "playground.worker",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from playground.config import RunConfig, SettingsError, private
-from playground.processes import child_environment
+from playground.processes import child_environment, last_line, run_to_end
 
 CHILD = ("-P", "-m", "playground.preview")  # -P: never import from the cwd
 ROWS = 3
 _LONGEST_S = 180.0  # a hub's tokenizer may have to be fetched
-_LONGEST_REASON = 200
 
 
 def ask(config: RunConfig, rows: int = ROWS, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
@@ -47,29 +45,18 @@ def ask(config: RunConfig, rows: int = ROWS, child: tuple[str, ...] = CHILD) -> 
 def _carry_out(command: list[str], output: Path) -> None:
     # A GPU that trains must not be asked for memory by somebody who only looks.
     environment = child_environment() | {"CUDA_VISIBLE_DEVICES": ""}
-    # A file, never a pipe: a pipe that nobody reads fills up and stops the child.
-    with output.open("wb") as log:
-        try:
-            code = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                timeout=_LONGEST_S,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            raise SettingsError(
-                f"The preview took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
-                "try it with fewer or shorter rows."
-            ) from None
+    try:
+        code = run_to_end(command, output, _LONGEST_S, environment)
+    except TimeoutError:
+        raise SettingsError(
+            f"The preview took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
+            "try it with fewer or shorter rows."
+        ) from None
     if code < 0:
         raise SettingsError(
             f"The preview was ended by {signal.Signals(-code).name}, which memory that runs out "
             "does; try it with fewer or shorter rows."
         )
     if code > 0:
-        last = output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1]
-        reason = private(last[:_LONGEST_REASON]) or "it said nothing"
+        reason = private(last_line(output)) or "it said nothing"
         raise SettingsError(f"The preview ended with exit code {code} ({reason}); try other rows.")
