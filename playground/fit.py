@@ -39,7 +39,6 @@ TIGHT_SHARE = 0.85
 
 _ESTIMATE = ("-P", "-m", "playground.training.fit")  # -P: never import from the cwd
 _LONGEST_S = 600.0
-_MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def budget(device: str | None = None) -> Budget:
         found = named_device(device)
         return Budget(found.name, "cuda", found.memory_mib, found.fp4_native)
     here = hardware.detect()
-    free = psutil.virtual_memory().available / _MIB
+    free = psutil.virtual_memory().available / hardware.MIB
     memory = here.memory_mib if here.kind == "cuda" else free
     return Budget(here.name, here.kind, memory, here.fp4_native)
 

@@ -20,7 +20,7 @@ import pynvml
 FP4_CAPABILITIES = frozenset({(10, 0), (10, 3), (12, 0), (12, 1)})
 """Compute capabilities with FP4 tensor cores: B200, B300, RTX Blackwell, GB10."""
 
-_MIB = 2**20
+MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def memory_in_use_mib() -> float | None:
         return None
     try:
         handle = first_visible()
-        return None if handle is None else _used_bytes(handle) / _MIB
+        return None if handle is None else _used_bytes(handle) / MIB
     except pynvml.NVMLError:
         return None
     finally:
@@ -170,7 +170,7 @@ def _torch_cuda() -> str | None:
 
 def _memory_mib(handle: Any) -> int | None:
     try:
-        return pynvml.nvmlDeviceGetMemoryInfo(handle).total // _MIB
+        return pynvml.nvmlDeviceGetMemoryInfo(handle).total // MIB
     except pynvml.NVMLError_NotSupported:  # GB10 shares the system's memory
         return None
 
@@ -193,7 +193,7 @@ def _cpu(reason: str, driver: str | None = None) -> Device:
         name=_cpu_name(),
         kind="cpu",
         index=None,
-        memory_mib=psutil.virtual_memory().total // _MIB,
+        memory_mib=psutil.virtual_memory().total // MIB,
         compute_capability=None,
         fp4_native=False,
         driver=driver,

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import psutil
 
+from playground.hardware import MIB
+
 ROOT = Path(__file__).parent.parent
 """The checkout: where ``playground`` and ``kernels`` are found."""
-
-MIB = 2**20
 
 # Start times derive from a boot time that a clock adjustment moves by up to a second.
 _SAME_START_S = 2.0

@@ -27,6 +27,22 @@ ROOT = Path(__file__).parent.parent
 Launch = Callable[..., Launcher]
 
 
+def both_killed(
+    store: RunStore, server: Callable[..., tuple[subprocess.Popen, str]], steps: int
+) -> str:
+    """A server's group, after its fifth step: the server is killed first, then its worker."""
+    process, group_id = server("steady", steps)
+    first = store.get_group(group_id).run_ids[0]
+    wait_for_steps(store, first, 5)
+    pid = started_run(store, first).pid
+    process.kill()
+    process.wait()
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not session_of(pid), "the worker to be gone")
+    return group_id
+
+
 class TestRestart:
     @pytest.fixture
     def server(self, store: RunStore) -> Callable[..., tuple[subprocess.Popen[str], str]]:
@@ -45,15 +61,8 @@ class TestRestart:
     def test_server_and_worker_killed_the_run_reads_interrupted_and_keeps_its_points(
         self, store: RunStore, launch: Launch, server: Callable[..., tuple[subprocess.Popen, str]]
     ) -> None:
-        process, group_id = server("steady", 10_000)
+        group_id = both_killed(store, server, 10_000)
         first, second = store.get_group(group_id).run_ids
-        wait_for_steps(store, first, 5)
-        pid = started_run(store, first).pid
-        process.kill()
-        process.wait()
-        assert pid
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: not session_of(pid), "the worker to be gone")
         points = len(store.steps(first))
         launch()
         running, queued = store.get_group(group_id).runs
@@ -66,15 +75,8 @@ class TestRestart:
     def test_both_killed_the_next_server_resumes_them_in_order(
         self, store: RunStore, launch: Launch, server: Callable[..., tuple[subprocess.Popen, str]]
     ) -> None:
-        process, group_id = server("steady", 30)
+        group_id = both_killed(store, server, 30)
         first, second = store.get_group(group_id).run_ids
-        wait_for_steps(store, first, 5)
-        pid = started_run(store, first).pid
-        process.kill()
-        process.wait()
-        assert pid
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: not session_of(pid), "the worker to be gone")
         launcher = launch()
         lost = store.get_run(first)
         assert (lost.status, lost.cause) == ("interrupted", "lost")

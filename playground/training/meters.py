@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from playground.data.batches import MicroBatch
 from playground.events import Facts
+from playground.hardware import MIB
 from playground.precision.linear import FrozenLinear
-
-MIB = 2**20
 
 WARMUP_STEPS = {"cpu": 2, "cuda": 5}
 """Steps left out of throughput: the first ones pay for caches, allocators and compilation."""
