@@ -19,10 +19,9 @@ from rich.console import Console
 
 from playground import doctor as checks
 from playground import fit as fits
-from playground import hardware
 from playground.catalog import resolve_dataset, resolve_model
 from playground.commands import DEFAULT_HOME, command
-from playground.compare import RunRecord, group_json, run_json
+from playground.compare import run_json
 from playground.config import PRECISIONS, SettingsError, expand, private
 from playground.data.check import check_rows
 from playground.json_file import check_writable, write_json
@@ -33,6 +32,7 @@ from playground.preview.terminal import draw
 from playground.progress import follow, view, waiting_for
 from playground.sinks import SINKS, VARIABLE, chosen_sinks
 from playground.store import Group, Run, RunStore, StoreError
+from playground.stored import brief, group_result, record
 from playground.tables import cross_table, group_table, groups_table, run_table
 
 cli = typer.Typer(
@@ -134,7 +134,7 @@ def list_runs(
         console.print(groups_table(store, groups), highlight=False)
     else:
         _say(f"No runs yet in {private(str(home))}.")
-    write_json(json_file, [_brief(group) for group in groups])
+    write_json(json_file, [brief(group) for group in groups])
 
 
 @cli.command()
@@ -144,10 +144,10 @@ def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFA
     store = _existing(home)
     found = store.find(run_or_group)
     if isinstance(found, Group):
-        result = _group_json(store, found)
+        result = group_result(store, found)
         _print_group(result, found)
     else:
-        result = run_json(_record(store, found))
+        result = run_json(record(store, found))
         _print_run(store, found, result)
     write_json(json_file, result)
 
@@ -278,7 +278,7 @@ def _see_through(
         raise
     finally:
         launcher.close()
-    result = _group_json(store, group)
+    result = group_result(store, group)
     _print_group(result, group)
     if any(not run.why_not_resumable for run in group.runs):
         _say(f"Go on with it by `{command('resume', group_id, home=store.home)}`.")
@@ -352,46 +352,6 @@ def _existing(home: Path) -> RunStore:
     store = RunStore(home)
     Launcher(store).close()
     return store
-
-
-def _record(store: RunStore, run: Run) -> RunRecord:
-    return RunRecord.of(
-        run,
-        store.steps(run.id),
-        store.evals(run.id),
-        eval_rows=store.eval_rows(run.id),
-        cross=store.cross_evals(run.id),
-        layer_errors=store.layer_errors(run.id),
-    )
-
-
-def _group_json(store: RunStore, group: Group) -> dict[str, Any]:
-    return group_json(
-        group=group.id,
-        preset=group.preset,
-        device=hardware.detect().to_dict(),
-        records=[_record(store, r) for r in group.runs],
-    )
-
-
-def _brief(group: Group) -> dict[str, Any]:
-    return {
-        "id": group.id,
-        "preset": group.preset,
-        "title": group.title,
-        "created_at": group.created_at,
-        "runs": [
-            {
-                "id": r.id,
-                "requested": r.precision,
-                "seed": r.config.training.seed,
-                "status": r.status,
-                "error": r.error,
-                "cause": r.cause,
-            }
-            for r in group.runs
-        ],
-    }
 
 
 def _print_group(result: dict[str, Any], group: Group) -> None:
