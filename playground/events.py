@@ -95,6 +95,28 @@ class EvalRows(_Event):
     tokens: tuple[int, ...]
 
 
+class Answer(BaseModel):
+    """What the model wrote for one held-out row, greedily, and what the row says.
+
+    row: its place among the held-out rows, from 0. prompt: as the row has it, without the template.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    row: int
+    prompt: str
+    reference: str
+    answer: str
+
+
+class EvalAnswers(_Event):
+    """The answers behind an Eval's exact match."""
+
+    kind: Literal["eval_answers"] = "eval_answers"
+    step: int
+    when: Literal["before", "after"]
+    answers: tuple[Answer, ...]
+
+
 class CrossEval(_Event):
     """The finished adapter on another base: held-out loss, nats per supervised token.
 
@@ -168,6 +190,15 @@ class Facts(_Event):
     peak_mib: float | None = None
     peak_reserved_mib: float | None = None
     memory_source: str | None = None
+    loading_peak_mib: float | None = None  # highest in use by tensors while the base was loaded
+    # Told from the configuration alone, before the weights were read; what the above turned out to
+    # be is laid beside it.
+    predicted_weights_mib: float | None = None
+    predicted_adapters_mib: float | None = None
+    predicted_optimizer_mib: float | None = None
+    predicted_gradients_mib: float | None = None
+    predicted_activations_mib: float | None = None
+    predicted_peak_mib: float | None = None
     energy_source: str | None = None  # None: not measured
     healed_at_step: int | None = None  # first step in heal_to
     healed_to: str | None = None
@@ -199,7 +230,9 @@ class Status(_Event):
     cause: Cause | None = None
 
 
-Event = Stage | Step | Eval | EvalRows | CrossEval | LayerError | Facts | Message | Status
+Event = (
+    Stage | Step | Eval | EvalRows | EvalAnswers | CrossEval | LayerError | Facts | Message | Status
+)
 
 _adapter: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 

@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.doctor": {"processes"},
     "playground.stored": {"store"},
     "playground.fit": {"presets", "processes"},
+    "playground.cli": {"store", "launcher", "presets", "catalog", "json_file"},
     "playground.preview": {"training", "data", "catalog", "processes"},
     "playground.progress": {"store"},
     "playground.tables": {"store", "progress"},
@@ -55,6 +56,7 @@ ALLOWED: dict[str, set[str]] = {
         "stored",
         "fit",
         "sinks",
+        "cli",
     },
     "app": {"ui", "store", "launcher", "presets"},
 }

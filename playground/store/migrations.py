@@ -185,7 +185,29 @@ CREATE TABLE layer_errors (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_RUNS, _WHOLE_EXPERIMENT)
+_TRIED_AND_SHARED = """
+ALTER TABLE groups ADD COLUMN note TEXT NOT NULL DEFAULT '';  -- what a person wrote about it
+
+ALTER TABLE facts ADD COLUMN loading_peak_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_weights_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_adapters_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_optimizer_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_gradients_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_activations_mib REAL;
+ALTER TABLE facts ADD COLUMN predicted_peak_mib REAL;
+
+CREATE TABLE eval_answers (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    "when" TEXT NOT NULL,
+    row INTEGER NOT NULL,                                -- place among the held-out rows, from 0
+    prompt TEXT NOT NULL,
+    reference TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (run_id, "when", row)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS, _WHOLE_EXPERIMENT, _TRIED_AND_SHARED)
 
 
 def migrate(db: sqlite3.Connection, steps: tuple[str, ...] = MIGRATIONS) -> None:

@@ -100,12 +100,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Group:
-    """A comparison: runs that differ in precision only, in the order in which they run."""
+    """A comparison: runs that differ in precision only, in the order in which they run.
+
+    note: what a person wrote about it; empty at first.
+    """
 
     id: str
     preset: str
     title: str
     created_at: float
+    note: str
     runs: tuple[Run, ...]
 
     @property

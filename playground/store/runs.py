@@ -13,8 +13,10 @@ from playground.commands import command
 from playground.config import RunConfig, SettingsError, private
 from playground.events import (
     FINAL,
+    Answer,
     CrossEval,
     Eval,
+    EvalAnswers,
     EvalRows,
     Event,
     Facts,
@@ -70,7 +72,8 @@ class RunStore(Queue):
         with self.writing() as db:
             db.execute("UPDATE clock SET revision = revision + 1")
             db.execute(
-                "INSERT INTO groups VALUES (?, ?, ?, ?, (SELECT revision FROM clock))",
+                "INSERT INTO groups (id, preset, title, created_at, revision)"
+                " VALUES (?, ?, ?, ?, (SELECT revision FROM clock))",
                 (group_id, preset, title, now),
             )
             for position, config in enumerate(configs):
@@ -236,6 +239,16 @@ class RunStore(Queue):
             tokens=tuple(row["tokens"] for row in rows),
         )
 
+    def eval_answers(self, run_id: str, when: str = "after") -> list[Answer]:
+        """What the model wrote for held-out rows ``when``, in their order; empty if not asked."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT row, prompt, reference, answer FROM eval_answers"
+                ' WHERE run_id = ? AND "when" = ? ORDER BY row',
+                (run_id, when),
+            )
+            return [Answer.model_validate(dict(row)) for row in rows.fetchall()]
+
     def cross_evals(self, run_id: str) -> list[CrossEval]:
         """The finished adapter on other bases, merged ones last."""
         with self.reading() as db:
@@ -306,6 +319,11 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
             "INSERT OR REPLACE INTO eval_rows VALUES (?, ?, ?, ?, ?, ?)",
             [(run_id, event.step, event.when, i, to_column(loss), n) for i, (loss, n) in rows],
         )
+    elif isinstance(event, EvalAnswers):
+        db.executemany(
+            "INSERT OR REPLACE INTO eval_answers VALUES (?, ?, ?, ?, ?, ?)",
+            [(run_id, event.when, *_text(a)) for a in event.answers],
+        )
     elif isinstance(event, Message):
         # A run that is resumed prepares itself again and would say it all again.
         said = (run_id, event.level, private(event.text))
@@ -341,6 +359,12 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
         )
 
 
+def _text(found: Answer) -> tuple[int, str, str, str]:
+    # A lone surrogate, which JSON rows can hold, is nothing that SQLite can keep.
+    words = (found.prompt, found.reference, found.answer)
+    return (found.row, *(word.encode("utf-8", "replace").decode() for word in words))
+
+
 def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
     runs = db.execute("SELECT * FROM runs WHERE group_id = ? ORDER BY position", (row["id"],))
     return Group(
@@ -348,5 +372,6 @@ def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
         preset=row["preset"],
         title=row["title"],
         created_at=row["created_at"],
+        note=row["note"],
         runs=tuple(read_run(db, run) for run in runs.fetchall()),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from playground.config import SettingsError
-from playground.events import Facts, Message, Stage, Status, Step
+from playground.events import Answer, EvalAnswers, Facts, Message, Stage, Status, Step
 from playground.store import RunStore, StoreError
 from tests import fakes
 from tests.conftest import until
@@ -352,3 +352,17 @@ class TestHome:
         monkeypatch.setattr(sqlite3, "connect", read_only)
         with pytest.raises(SettingsError, match="readonly database; .*choose another home folder"):
             RunStore(tmp_path)
+
+
+def test_answers_are_read_back_in_the_order_of_the_rows(store: RunStore, run_id: str) -> None:
+    first = Answer(row=0, prompt="2 + 2?", reference="4", answer="22")
+    second = Answer(row=1, prompt="3 + 3?", reference="6", answer="6")
+    store.append(run_id, EvalAnswers(step=0, when="before", answers=(second, first)))
+    assert store.eval_answers(run_id, "before") == [first, second]
+    assert store.eval_answers(run_id) == []
+
+
+def test_half_a_character_in_an_answer_stops_no_run(store: RunStore, run_id: str) -> None:
+    found = Answer(row=0, prompt="a\ud83d", reference="b", answer="c")
+    store.append(run_id, EvalAnswers(step=9, when="after", answers=(found,)))
+    assert store.eval_answers(run_id)[0].prompt == "a?"

@@ -1,4 +1,7 @@
-"""Every sentence on the page, in one place: plain words for someone new to fine-tuning."""
+"""Every sentence on the page, in one place: plain words for someone new to fine-tuning.
+
+Those of Compare and of the page as a whole are here; each other page has a module of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Commands of the terminal that ``playground/__main__.py`` registers, a module each."""
