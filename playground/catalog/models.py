@@ -23,6 +23,8 @@ class ModelEntry(BaseModel):
         hub_id: ``owner/name`` on the Hugging Face hub; whether it exists is found on loading.
         gguf_file: the file in ``path`` to read when the weights are GGUF and not safetensors.
         licence: an SPDX name, or None when we cannot know.
+        architecture: a file like config.json by which a hub model of the catalog can be built
+            without the hub; None where there is none, and for models that are on this machine.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +37,7 @@ class ModelEntry(BaseModel):
     hub_id: str | None = None
     gguf_file: str | None = None
     licence: str | None = None
+    architecture: Path | None = None
 
 
 TINY = ModelEntry(
