@@ -18,7 +18,18 @@ from playground.launcher import Launcher
 from playground.presets import Preset
 from playground.preview import ask
 from playground.store import Group, RunStore
-from playground.ui import arms, charts, details, form, marks, measured, panels, preview, text
+from playground.ui import (
+    arms,
+    charts,
+    details,
+    form,
+    guard,
+    marks,
+    measured,
+    panels,
+    preview,
+    text,
+)
 from playground.ui.labels import labelled
 from playground.ui.log import log
 from playground.ui.watch import Scene, Seen, look
@@ -174,14 +185,15 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
 
     filled = [based, fields.base, *fields.fields.values(), notice]
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    go.click(on_start, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
+    begin = guard.changes(on_start)
+    go.click(begin, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
     fields.preview.button.click(
         on_preview, fields.inputs, fields.preview.panel, concurrency_limit=2, **quiet
     )
     for preset, (run, adjust) in zip(presets, cards, strict=True):
         run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
-            on_start, fields.inputs, [notice, *page.outputs], **quiet
+            begin, fields.inputs, [notice, *page.outputs], **quiet
         ).then(js=_SHOW_RESULTS)
         adjust.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
             js=_SHOW_FORM
@@ -189,7 +201,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     page.again.click(on_again, page.seen, filled, queue=False, **quiet).then(js=_SHOW_FORM)
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
-        button.click(asking(act), page.seen, [refused, *page.outputs], **quiet)
+        button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **quiet)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other.
     gr.Timer(TICK_S).tick(show, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)

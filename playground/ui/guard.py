@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -25,3 +26,13 @@ def app_kwargs(host: str) -> dict[str, Any]:
 
 MAX_UPLOAD_BYTES = 1
 """No component of the page takes a file, but Gradio's upload endpoint is always there."""
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def changes(handler: Handler) -> Handler:
+    """Marks a Gradio handler that changes something: runs, names, files, anything that stays.
+
+    Wire it as ``button.click(guard.changes(handler), ...)``; everything else on the page reads.
+    """
+    return handler
