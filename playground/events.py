@@ -22,6 +22,8 @@ Cause = Literal["out of memory", "not finite", "refused", "killed", "crashed", "
 
 How = Literal["native", "weight-only", "emulated"]
 
+Template = Literal["own", "plain", "none"]
+
 
 class _Event(BaseModel):
     # NaN and inf are facts about a run (it diverged), so they survive JSON as strings.
@@ -106,6 +108,11 @@ class Answer(BaseModel):
     prompt: str
     reference: str
     answer: str
+
+    @property
+    def right(self) -> bool:
+        """It is the reference to the letter, surrounding white space aside."""
+        return self.answer.strip() == self.reference.strip()
 
 
 class EvalAnswers(_Event):
@@ -203,6 +210,9 @@ class Facts(_Event):
     healed_at_step: int | None = None  # first step in heal_to
     healed_to: str | None = None
     resumed_at_step: int | None = None  # first step after it was resumed last
+    # What the rows were written in: the model's own chat template, the plain one for models without,
+    # or none, each prompt with its answer right behind it.
+    template: Template | None = None
     eval_sha256: str | None = None  # of the held-out rows' tokens and labels
     batches_sha256: str | None = None
     adapter_init_sha256: str | None = None

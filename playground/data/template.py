@@ -31,13 +31,18 @@ Span = tuple[int, int]
 
 
 class Layout(NamedTuple):
-    """A sample as text, and the (start, end) characters of each part that is learned, in order."""
+    """A sample as text, and the (start, end) characters of each part that is learned, in order.
+
+    ``question`` is what the last reply answers, in the row's own words: ``prompt`` without the
+    template. Where more was said than one user turn, each begins with who said it.
+    """
 
     text: str
     learned: list[Span]
     ends: bool  # the text closes with an end mark of the model
     prompt: str
     answer: str | None
+    question: str = ""
 
 
 class Chat(NamedTuple):
@@ -79,7 +84,8 @@ def layout_of(sample: Sample, chat: Chat | None, learn_from: str) -> Layout:
     if chat is None:
         question, answer = (message["content"] for message in sample.messages)
         text = question + answer
-        layout = Layout(text, [(len(question), len(text))], False, question, answer)
+        learned = [(len(question), len(text))]
+        layout = Layout(text, learned, False, question, answer, question)
     else:
         layout = _Conversation(sample, chat, everything).layout()
     return layout._replace(learned=[(0, len(layout.text))]) if everything else layout
@@ -97,15 +103,17 @@ class _Conversation:
         text = self._render(self._turns)
         self._refuse_left_out(text)
         learned = self._marked(text) or self._differences(text)
-        prompt, answer = "", None
+        prompt, answer, question = "", None, ""
         if self._replies:
             last = self._replies[-1]
             prompt = self._before(last)
             answer = self._turns[last]["content"]
+            question = _in_words(self._turns[:last])
         marks = self._chat.marks
         learned = [(start, _beyond_mark(text, end, marks)) for start, end in learned]
         ends = not learned or text[: learned[-1][1]].endswith(marks)
-        return Layout(text if ends else text[: learned[-1][1]], learned, ends, prompt, answer)
+        text = text if ends else text[: learned[-1][1]]
+        return Layout(text, learned, ends, prompt, answer, question)
 
     def _marked(self, text: str) -> list[Span]:
         """The replies as the template marks them; none if it does not mark each."""
@@ -187,6 +195,12 @@ class _Conversation:
                     f"{self._place}: this model's chat template leaves out words of the role "
                     f"'{role}'; {self._remedy()}, or pick another model."
                 )
+
+
+def _in_words(turns: tuple[Message, ...]) -> str:
+    if [turn["role"] for turn in turns] == ["user"]:
+        return turns[0]["content"]
+    return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
 
 
 def _beyond_mark(text: str, end: int, marks: tuple[str, ...]) -> int:

@@ -21,13 +21,14 @@ class Example(NamedTuple):
     """One row as tokens. ``labels`` has the token where it is learned and ``IGNORED`` elsewhere.
 
     ``prompt_ids`` and ``answer`` are what a generation starts from and should say; the answer is
-    None for text that asks nothing.
+    None for text that asks nothing. ``question`` is the prompt as the row has it.
     """
 
     input_ids: list[int]
     labels: list[int]
     prompt_ids: list[int]
     answer: str | None
+    question: str = ""
 
 
 class Tokenised(NamedTuple):
@@ -201,7 +202,8 @@ def _encode(
             spans = [*spans[:keep], (0, 0)]
         if bos is not None and ids[:2] == [bos, bos]:  # the row brought its own start mark
             ids, labels, spans = ids[1:], labels[1:], spans[1:]
-        yield Encoded(Example(list(ids), labels, list(prompt_ids), layout.answer), layout, spans)
+        asked = (list(prompt_ids), layout.answer, layout.question)
+        yield Encoded(Example(list(ids), labels, *asked), layout, spans)
 
 
 def _covered(spans: list[Span], learned: list[Span]) -> Iterator[bool]:

@@ -195,6 +195,7 @@ ALTER TABLE facts ADD COLUMN predicted_optimizer_mib REAL;
 ALTER TABLE facts ADD COLUMN predicted_gradients_mib REAL;
 ALTER TABLE facts ADD COLUMN predicted_activations_mib REAL;
 ALTER TABLE facts ADD COLUMN predicted_peak_mib REAL;
+ALTER TABLE facts ADD COLUMN template TEXT;               -- own, plain or none: see events.Facts
 
 CREATE TABLE eval_answers (
     run_id TEXT NOT NULL REFERENCES runs (id),
@@ -205,6 +206,9 @@ CREATE TABLE eval_answers (
     answer TEXT NOT NULL,
     PRIMARY KEY (run_id, "when", row)
 ) WITHOUT ROWID;
+
+-- Folders below the home whose comparison is deleted and which may still be there.
+CREATE TABLE removals (folder TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
 MIGRATIONS: tuple[str, ...] = (_RUNS, _WHOLE_EXPERIMENT, _TRIED_AND_SHARED)

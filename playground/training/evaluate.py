@@ -14,6 +14,7 @@ from torch import nn
 
 from playground.data.batches import collate
 from playground.data.tokenise import IGNORED, Example, stop_ids
+from playground.events import Answer
 from playground.training.compile import uncompiled
 from playground.training.loss import row_losses
 
@@ -44,10 +45,14 @@ class HeldOut(NamedTuple):
 
 
 class ExactMatch(NamedTuple):
-    """share: answers equal to the reference, out of ``rows``; None when no row asks anything."""
+    """share: answers equal to the reference, out of ``rows``; None when no row asks anything.
+
+    answers: what was written, in the order of the rows.
+    """
 
     share: float | None
     rows: int
+    answers: tuple[Answer, ...] = ()
 
 
 def held_out_loss(
@@ -105,18 +110,23 @@ def exact_match(
     Yields the share of rows answered after each batch, and returns the result.
     """
     asked = sorted(
-        (example for example in examples if example.answer is not None),
-        key=lambda example: len(example.prompt_ids),
+        ((i, example) for i, example in enumerate(examples) if example.answer is not None),
+        key=lambda place: len(place[1].prompt_ids),
     )
-    right = 0
+    given: list[Answer] = []
     for start in range(0, len(asked), GENERATION_BATCH):
         check()
-        rows = asked[start : start + GENERATION_BATCH]
+        places, rows = zip(*asked[start : start + GENERATION_BATCH], strict=True)
         with _inference(model):
             answers = _answers(model, tokenizer, rows, device, check)
-        right += sum(a.strip() == r.answer.strip() for a, r in zip(answers, rows, strict=True))
+        given += [
+            Answer(row=i, prompt=row.question, reference=row.answer, answer=answer)
+            for i, row, answer in zip(places, rows, answers, strict=True)
+        ]
         yield min(1.0, (start + GENERATION_BATCH) / len(asked))
-    return ExactMatch(right / len(asked) if asked else None, len(asked))
+    right = sum(answer.right for answer in given)
+    in_order = tuple(sorted(given, key=lambda answer: answer.row))
+    return ExactMatch(right / len(given) if given else None, len(given), in_order)
 
 
 def _answers(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Literal, TypeVar
 
-from playground.events import Eval, EvalRows, Event, Stage
+from playground.events import Eval, EvalAnswers, EvalRows, Event, Stage
 from playground.training.evaluate import ExactMatch, exact_match, held_out_loss
 from playground.training.prepare import Prepared
 
@@ -42,6 +42,8 @@ def evaluate(
             )
     if when != "during":
         yield EvalRows(step=step, when=when, losses=found.row_losses, tokens=found.row_tokens)
+        if match.answers:
+            yield EvalAnswers(step=step, when=when, answers=match.answers)
     yield Eval(
         step=step,
         when=when,

@@ -27,6 +27,7 @@ from playground.training.heal import heal, still_settling
 from playground.training.held_out import evaluate
 from playground.training.loss import summed_loss
 from playground.training.meters import MIB, WARMUP_STEPS, Memory, StepTimer, stored_bytes
+from playground.training.moved import warn_if_silent
 from playground.training.optimise import Update
 from playground.training.prepare import prepare
 from playground.training.probe import probe
@@ -117,6 +118,7 @@ def _conclude(state: TrainingState, adapter: Path, check: Callable[[], None]) ->
     loss = yield from evaluate(run, state.step, "after", check)
     if not math.isfinite(loss):  # the last update did it, so no step could see it
         return diverged_after(state.step, loss)
+    yield from warn_if_silent(run.model)
     yield Stage(name="saving the adapter")
     check()
     save_adapter(run.model, adapter, state.base_name)

@@ -17,7 +17,7 @@ from playground.data.formats import Sample
 from playground.data.prefetch import prefetched
 from playground.data.split import load_split
 from playground.data.tokenise import Example, Tokenised, tokenise
-from playground.events import Event, Facts, Message, Stage
+from playground.events import Event, Facts, Message, Stage, Template
 from playground.precision.recipe import Recipe
 from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
@@ -116,7 +116,8 @@ def prepare(
     learned = _tokenised(split.train, "training", base, config, check)
     asked = _tokenised(split.eval, "held-out", base, config, check)
     _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
-    yield Facts(eval_sha256=examples_sha256(asked.examples))
+    written_in = _template(learned, split.train, base.tokenizer)
+    yield Facts(eval_sha256=examples_sha256(asked.examples), template=written_in)
     rows = _counts(learned, asked, split.counts)
     if plain := learned.plain_template:
         base.tokenizer.chat_template = plain  # so that it is saved with the adapter
@@ -156,6 +157,12 @@ def _tokenised(
         what=f"the {which} rows of dataset '{config.dataset}'",
         check=check,
     )
+
+
+def _template(learned: Tokenised, rows: list[Sample], tokenizer: Any) -> Template:
+    if learned.plain_template:
+        return "plain"
+    return "own" if tokenizer.chat_template and any(row.messages for row in rows) else "none"
 
 
 def _refuse_beyond_table(entry: ModelEntry, model: Any, examples: list[Example]) -> None:

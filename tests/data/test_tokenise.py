@@ -57,6 +57,14 @@ def test_the_reply_and_its_end_mark(answer: str) -> None:
     assert example.answer == answer
 
 
+def test_the_question_is_in_the_rows_own_words() -> None:
+    assert one(asked("2+2?", "4")).question == "2+2?"
+    assert one(asked("2+2?", "4"), tiny_tokenizer(None)).question == "2+2?"
+    turns = talk("user 1?", "assistant 1", "user 2?", "assistant 2")
+    assert one(turns).question == "user: 1?\n\nassistant: 1\n\nuser: 2?"
+    assert one(Sample(text="Once upon a time")).question == ""
+
+
 def test_pad_equal_to_eos_takes_no_end_mark_away() -> None:
     tokenizer = tiny_tokenizer()
     assert tokenizer.pad_token_id == tokenizer.eos_token_id

@@ -12,6 +12,7 @@ import torch
 from playground.data.batches import collate
 from playground.data.formats import Sample
 from playground.data.tokenise import Example, tokenise
+from playground.events import Answer
 from playground.precision.convert import convert
 from playground.precision.registry import PRECISION_RECIPES
 from playground.training.evaluate import HeldOut, exact_match, examples_sha256, held_out_loss
@@ -125,6 +126,20 @@ def test_answers_are_compared_to_the_letter_white_space_aside() -> None:
     told = [" one\n", "Two", "three<|end|>", "four!"]
     match = found(exact_match(Parrot(told), tiny_tokenizer(), rows, device=CPU))
     assert (match.share, match.rows) == (0.5, 4)
+    first, *_, last = match.answers
+    assert first == Answer(row=0, prompt="1", reference="one", answer=" one\n") and first.right
+    assert last == Answer(row=3, prompt="4444", reference="four", answer="four!") and not last.right
+
+
+def test_answers_come_in_the_order_of_the_rows() -> None:
+    """They are written by length, the shortest prompt first."""
+    rows = [*examples(("333", "c"), ("1", "a"), ("22", "b")), Example([1, 2], [1, 2], [], None)]
+    match = found(exact_match(Parrot(["a", "b", "c"]), tiny_tokenizer(), rows, device=CPU))
+    assert [(a.row, a.prompt, a.answer) for a in match.answers] == [
+        (0, "333", "c"),
+        (1, "1", "a"),
+        (2, "22", "b"),
+    ]
 
 
 def test_an_answer_stops_at_each_mark_that_the_rows_close_with() -> None:
