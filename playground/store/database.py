@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from playground.commands import command
 from playground.config import SettingsError, expand
 from playground.store.migrations import migrate
 
 StoreError = sqlite3.OperationalError
 """The database cannot be read or written now: no room on the disk, no right to it."""
 
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _BUSY_S = 30  # a writer waits this long for another process's (short) transaction
 
 
@@ -43,6 +46,17 @@ class Database:
                 f"The run database in '{self.home}' cannot be opened: {error}; "
                 "move playground.db away, or choose another home folder."
             ) from None
+
+    def unknown(self, name: str) -> SettingsError:
+        """The sentence about an id of a run or a comparison that is not there."""
+        known = command("list", home=self.home)
+        return SettingsError(f"Id '{name}' is unknown; `{known}` shows those there are.")
+
+    def run_folder(self, run_id: str) -> Path:
+        """Where the run's files are; the caller makes it. Raises ValueError for an unsafe id."""
+        if not _SAFE_ID.fullmatch(run_id):
+            raise ValueError(f"run id {run_id!r} is no id of this store")
+        return self.home / "runs" / run_id
 
     def _connection(self) -> sqlite3.Connection:
         db = getattr(self._local, "db", None)
@@ -92,9 +106,13 @@ class Database:
 
 def touch(db: sqlite3.Connection, run_id: str) -> None:
     """Marks the run's group as changed: its change token is new from this transaction on."""
+    row = db.execute("SELECT group_id FROM runs WHERE id = ?", (run_id,)).fetchone()
+    touch_group(db, row["group_id"] if row else None)
+
+
+def touch_group(db: sqlite3.Connection, group_id: str | None) -> None:
+    """As ``touch``, by the group; None for one that is gone."""
     db.execute("UPDATE clock SET revision = revision + 1")
     db.execute(
-        "UPDATE groups SET revision = (SELECT revision FROM clock)"
-        " WHERE id = (SELECT group_id FROM runs WHERE id = ?)",
-        (run_id,),
+        "UPDATE groups SET revision = (SELECT revision FROM clock) WHERE id = ?", (group_id,)
     )

@@ -162,6 +162,8 @@ class Queue(Database):
         with self.writing() as db:
             for run_id in run_ids:
                 row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+                if row is None:  # deleted meanwhile
+                    raise self.unknown(run_id)
                 if reason := read_run(db, row).why_not_resumable:
                     raise SettingsError(reason)
                 db.execute(

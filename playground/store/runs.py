@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sqlite3
 import time
 from itertools import accumulate
-from pathlib import Path
 
-from playground.commands import command
-from playground.config import RunConfig, SettingsError, private
+from playground.config import RunConfig, private
 from playground.events import (
     FINAL,
     Answer,
@@ -27,7 +24,8 @@ from playground.events import (
     Step,
 )
 from playground.store.database import touch
-from playground.store.queue import Queue, read_run
+from playground.store.past import read_groups
+from playground.store.removal import Removal
 from playground.store.rows import (
     CROSS_COLUMNS,
     ERROR_COLUMNS,
@@ -35,7 +33,6 @@ from playground.store.rows import (
     FACT_COLUMNS,
     STEP_COLUMNS,
     Group,
-    Run,
     to_column,
     to_cross_eval,
     to_evals,
@@ -45,7 +42,6 @@ from playground.store.rows import (
 from playground.store.thinning import eval_power, thinned
 
 MAX_STEP = 2**63 - 1  # SQLite's largest integer: no step is beyond it
-_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Step: ("steps", STEP_COLUMNS),
     Eval: ("evals", EVAL_COLUMNS),
@@ -55,7 +51,7 @@ _TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
 """Events that are a row of their own, a later one with the same key in place of the earlier."""
 
 
-class RunStore(Queue):
+class RunStore(Removal):
     """Every run under one home folder; safe to use from several threads and processes at once.
 
     A method that writes commits one transaction: a reader sees all of it or none.
@@ -90,52 +86,7 @@ class RunStore(Queue):
                         owner,
                     ),
                 )
-            return _read_group(db, self._group_row(db, group_id))
-
-    def get_run(self, run_id: str) -> Run:
-        """Raises SettingsError if there is no such run."""
-        with self.reading() as db:
-            row = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-            if row is None:
-                raise self._unknown(run_id)
-            return read_run(db, row)
-
-    def get_group(self, group_id: str) -> Group:
-        """The group and its runs as of one moment. Raises SettingsError if there is none."""
-        with self.reading() as db:
-            return _read_group(db, self._group_row(db, group_id))
-
-    def list_groups(self, limit: int = 50) -> list[Group]:
-        """Newest first."""
-        with self.reading() as db:
-            rows = db.execute(
-                "SELECT * FROM groups ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,)
-            )
-            return [_read_group(db, row) for row in rows.fetchall()]
-
-    def find(self, prefix: str) -> Run | Group:
-        """The run or group with this id, or the only one whose id starts so.
-
-        Raises:
-            SettingsError: none does, or several do.
-        """
-        with self.reading() as db:
-            ids = [
-                row["id"]
-                for table in ("groups", "runs")
-                for row in db.execute(
-                    f"SELECT id FROM {table} WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 3",
-                    (len(prefix), prefix),
-                )
-            ]
-        if prefix in ids:
-            ids = [prefix]
-        if not ids or not prefix:
-            raise self._unknown(prefix)
-        if len(ids) > 1:
-            which = " or ".join(ids) if len(ids) == 2 else f"{ids[0]}, {ids[1]} or another"
-            raise SettingsError(f"Id '{prefix}' could be {which}; give more of it.")
-        return self.get_group(ids[0]) if ids[0].startswith("g-") else self.get_run(ids[0])
+            return read_groups(db, [group_id])[0]
 
     def append(self, run_id: str, *events: Event) -> None:
         """Stores what a run said. An ended run never changes state again; late words are kept."""
@@ -288,22 +239,6 @@ class RunStore(Queue):
         row = db.execute("SELECT revision FROM groups WHERE id = ?", (group_id,)).fetchone()
         return row[0] if row else 0
 
-    def run_folder(self, run_id: str) -> Path:
-        """Where the run's files are; the caller makes it. Raises ValueError for an unsafe id."""
-        if not _SAFE_ID.fullmatch(run_id):
-            raise ValueError(f"run id {run_id!r} is no id of this store")
-        return self.home / "runs" / run_id
-
-    def _group_row(self, db: sqlite3.Connection, group_id: str) -> sqlite3.Row:
-        row = db.execute("SELECT * FROM groups WHERE id = ?", (group_id,)).fetchone()
-        if row is None:
-            raise self._unknown(group_id)
-        return row
-
-    def _unknown(self, name: str) -> SettingsError:
-        known = command("list", home=self.home)
-        return SettingsError(f"Id '{name}' is unknown; `{known}` shows those there are.")
-
 
 def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
     if type(event) in _TABLES:
@@ -363,15 +298,3 @@ def _text(found: Answer) -> tuple[int, str, str, str]:
     # A lone surrogate, which JSON rows can hold, is nothing that SQLite can keep.
     words = (found.prompt, found.reference, found.answer)
     return (found.row, *(word.encode("utf-8", "replace").decode() for word in words))
-
-
-def _read_group(db: sqlite3.Connection, row: sqlite3.Row) -> Group:
-    runs = db.execute("SELECT * FROM runs WHERE group_id = ? ORDER BY position", (row["id"],))
-    return Group(
-        id=row["id"],
-        preset=row["preset"],
-        title=row["title"],
-        created_at=row["created_at"],
-        note=row["note"],
-        runs=tuple(read_run(db, run) for run in runs.fetchall()),
-    )
