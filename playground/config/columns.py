@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 
 from playground.config.errors import SettingsError, nearest
 
@@ -50,6 +51,17 @@ def parse_columns(written: str) -> dict[str, str]:
     if set(columns) in ({"text"}, {"messages"}) or {"prompt", "answer"} <= set(columns) <= _ASKED:
         return columns
     raise _refused(written, f"a row is text, or messages, or a prompt and its answer; {_EXAMPLE}.")
+
+
+def write_columns(columns: dict[str, str]) -> str:
+    """What ``parse_columns`` reads as these; a piece that needs quotes has them."""
+    return ", ".join(_piece(f"{part}={name}") for part, name in columns.items())
+
+
+def _piece(words: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([words])
+    return line.getvalue()
 
 
 def _refused(written: str, why: str) -> SettingsError:

@@ -101,6 +101,12 @@ def _mapped(by_part: dict[str, str], columns: dict[str, str]) -> RowFormat:
                 f"columns takes the {part} from '{column}', and the columns are "
                 f"{', '.join(there)}; name one of these.{nearest(column, there)}"
             )
+    keys = [column_key(column) for column in by_part.values()]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        parts = " and the ".join(p for p, key in zip(by_part, keys, strict=True) if key == twice)
+        raise SettingsError(
+            f"columns takes the {parts} from '{columns[twice]}'; name another column for one."
+        )
     return RowFormat("mapped", {part: column_key(column) for part, column in by_part.items()})
 
 

@@ -17,7 +17,7 @@ from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, private
 from playground.data.batches import collate, steps_of
 from playground.data.formats import Reader, Sample, column_key, recognise
-from playground.data.rows import Row, stream_hub_rows, stream_rows
+from playground.data.rows import Row, stream_entry
 from playground.data.split import KEPT_ROWS, Split, load_split, rows_to_learn
 from playground.data.template import Chat
 from playground.data.tokenise import (
@@ -55,7 +55,7 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
         SettingsError: what the run itself would say.
     """
     split = load_split(entry, config, at_most=LOOKED_AT)
-    first = list(islice(_stream(entry), max(1, rows)))
+    first = list(islice(stream_entry(entry), max(1, rows)))
     train = _tokenised(split.train, "training", config, tokenizer)
     held_out = _tokenised(split.eval, "held-out", config, tokenizer)
     row_format = split.format
@@ -77,10 +77,6 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
         "lengths": _lengths(train.lengths + held_out.lengths, config.data.max_seq_len),
         **_epoch(train.examples, config, tokenizer.pad_token_id),
     }
-
-
-def _stream(entry: DatasetEntry) -> Iterator[Row]:
-    return stream_hub_rows(entry) if entry.hub_id is not None else stream_rows(entry.train_files)
 
 
 def _tokenised(rows: list[Sample], which: str, config: RunConfig, tokenizer: Any) -> Tokenised:

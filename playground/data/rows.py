@@ -71,6 +71,18 @@ def read_rows(path: Path, *, limit: int | None = None, said: Said = unsaid) -> l
     return list(islice(stream_rows([path], said), limit))
 
 
+def stream_entry(entry: DatasetEntry, said: Said = unsaid) -> Iterator[Row]:
+    """The rows to train on of a dataset, wherever it is."""
+    return stream_hub_rows(entry) if entry.hub_id else stream_rows(entry.train_files, said)
+
+
+def first_row(entry: DatasetEntry) -> Row:
+    """Raises SettingsError: there is none, or it cannot be read."""
+    for row in stream_entry(entry):
+        return row
+    raise SettingsError(f"Dataset '{entry.id}' has no rows; pick another.")
+
+
 def stream_hub_rows(entry: DatasetEntry) -> Iterator[Row]:
     """The rows of one split of a dataset on the hub, fetched as they are asked for.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, SettingsError
 from playground.data.formats import Reader, RowFormat, Sample, column_key, recognise, required
-from playground.data.rows import Row, stream_hub_rows, stream_rows
+from playground.data.rows import Row, stream_entry, stream_rows
 
 HELD_OUT_SHARE = 0.1
 """At most this share of a dataset without an evaluation file of its own is held out."""
@@ -100,7 +100,7 @@ class _Source:
             self._notes.append(
                 f"Not read, since others are named for training or holding out: {names}."
             )
-        rows = _head(self._rows(), self._needed(), self._note_rest)
+        rows = _head(stream_entry(entry, self._notes.append), self._needed(), self._note_rest)
         first = next(rows, None)
         if first is None:
             raise SettingsError(f"Dataset '{entry.id}' has no rows; pick another.")
@@ -140,11 +140,6 @@ class _Source:
         train, evaluation = hold_out(answered, data.eval_rows, data.split_seed, self._entry.id)
         duplicates = len(answered) - len(train) - len(evaluation)
         return self._split(train[: data.train_rows], evaluation, duplicates)
-
-    def _rows(self) -> Iterator[Row]:
-        if self._entry.hub_id is not None:
-            return stream_hub_rows(self._entry)
-        return stream_rows(self._entry.train_files, self._notes.append)
 
     def _needed(self) -> int:
         """Rows that must be read if there are so many."""

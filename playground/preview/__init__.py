@@ -1,5 +1,8 @@
-"""What a run would learn, computed in a process of its own, so that the page's stays light."""
+"""What rows are and what a run would learn of them, found out in a process of its own.
 
-from playground.preview.asking import ask
+The page's process stays light that way, and whatever a stranger's file does, it does to the child.
+"""
 
-__all__ = ["ask"]
+from playground.preview.asking import ask, ask_columns, ask_upload
+
+__all__ = ["ask", "ask_columns", "ask_upload"]

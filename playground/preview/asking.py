@@ -1,4 +1,4 @@
-"""Asks a child process for a preview: whatever a file or a tokenizer does to it is a sentence."""
+"""Asks a child process about rows: whatever a file or a tokenizer does to it is a sentence."""
 
 from __future__ import annotations
 
@@ -26,20 +26,41 @@ def ask(config: RunConfig, rows: int = ROWS, child: tuple[str, ...] = CHILD) -> 
     Raises:
         SettingsError: what the run itself would say, or the child came to no good end.
     """
+    return _answer({"config": config.model_dump(mode="json"), "rows": rows}, child)
+
+
+def ask_columns(dataset: str, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
+    """The columns of a dataset by its first row; ``data.uploads.columns_of`` says of what parts.
+
+    Raises:
+        SettingsError: there is no such dataset, or its first row cannot be read.
+    """
+    return _answer({"dataset": dataset}, child)
+
+
+def ask_upload(file: Path, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
+    """Whether a stranger's file can be read, and its columns, as ``data.uploads.look`` says.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    return _answer({"upload": str(file)}, child)
+
+
+def _answer(request: dict[str, Any], child: tuple[str, ...]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fp4-preview-") as name:
         folder = Path(name)
-        request = {"config": config.model_dump(mode="json"), "rows": rows}
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
         _carry_out([sys.executable, *child, name], folder / "output.log")
         try:
             found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise SettingsError(
-                f"The preview left no answer that can be read ({type(error).__name__}); try again."
+                f"No answer that can be read came of the rows ({type(error).__name__}); try again."
             ) from None
     if "refused" in found:
         raise SettingsError(found["refused"])
-    return found["preview"]
+    return found["answer"]
 
 
 def _carry_out(command: list[str], output: Path) -> None:
@@ -49,14 +70,16 @@ def _carry_out(command: list[str], output: Path) -> None:
         code = run_to_end(command, output, _LONGEST_S, environment)
     except TimeoutError:
         raise SettingsError(
-            f"The preview took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
+            f"Reading the rows took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
             "try it with fewer or shorter rows."
         ) from None
     if code < 0:
         raise SettingsError(
-            f"The preview was ended by {signal.Signals(-code).name}, which memory that runs out "
-            "does; try it with fewer or shorter rows."
+            f"Reading the rows was ended by {signal.Signals(-code).name}, which memory that runs "
+            "out does; try it with fewer or shorter rows."
         )
     if code > 0:
         reason = private(last_line(output)) or "it said nothing"
-        raise SettingsError(f"The preview ended with exit code {code} ({reason}); try other rows.")
+        raise SettingsError(
+            f"Reading the rows ended with exit code {code} ({reason}); try other rows."
+        )

@@ -56,8 +56,8 @@ def test_the_child_sees_no_gpu() -> None:
         (_child("os.kill(os.getpid(), signal.SIGKILL)"), "ended by SIGKILL"),
         (_child("raise RuntimeError('no rows')"), "exit code 1 (RuntimeError: no rows)"),
         (_child("sys.exit(4)"), "exit code 4 (it said nothing)"),
-        (_child("pass"), "no answer that can be read (FileNotFoundError)"),
-        (_answers("{"), "no answer that can be read (JSONDecodeError)"),
+        (_child("pass"), "No answer that can be read came of the rows (FileNotFoundError)"),
+        (_answers("{"), "No answer that can be read came of the rows (JSONDecodeError)"),
         (_answers('{"refused": "Not this one."}'), "Not this one."),
     ],
 )

@@ -76,7 +76,7 @@ def test_in_a_browser(
 ) -> None:
     def ask(config: RunConfig) -> dict[str, Any]:
         """What the child does, without the seconds in which it starts."""
-        return answer({"config": config.model_dump(mode="json"), "rows": 3})["preview"]
+        return answer({"config": config.model_dump(mode="json"), "rows": 3})["answer"]
 
     monkeypatch.setattr(compare, "ask", ask)
     nasty = [{"prompt": f"Say {i}", "completion": f"{NASTY} {i}"} for i in range(20)]
