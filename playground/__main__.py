@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from playground import doctor as checks
 from playground import fit as fits
 from playground.catalog import resolve_dataset, resolve_model
-from playground.commands import DEFAULT_HOME, command
+from playground.cli import history
+from playground.cli.home import DEFAULT_HOME, Home, JsonFile, RunOrGroup, console, existing, say
+from playground.commands import command
 from playground.compare import run_json
-from playground.config import PRECISIONS, SettingsError, expand, private
+from playground.config import PRECISIONS, SettingsError
 from playground.data.check import check_rows
 from playground.json_file import check_writable, write_json
 from playground.launcher import PAUSE_S, Launcher, interrupted
@@ -32,8 +33,8 @@ from playground.preview.terminal import draw
 from playground.progress import follow, view, waiting_for
 from playground.sinks import SINKS, VARIABLE, chosen_sinks
 from playground.store import Group, Run, RunStore, StoreError
-from playground.stored import brief, group_result, record
-from playground.tables import cross_table, group_table, groups_table, run_table
+from playground.stored import group_result, record
+from playground.tables import cross_table, group_table, run_table
 
 cli = typer.Typer(
     help="FP4 Playground from a terminal: what the page does, without the page.",
@@ -42,8 +43,6 @@ cli = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-console = Console()
-
 PresetName = Annotated[
     str,
     typer.Argument(metavar="PRESET", help="A name in presets/, such as quick, or a .yaml file."),
@@ -56,12 +55,6 @@ Seeds = Annotated[
     int | None, typer.Option("--seeds", help="Repeat each precision with so many seeds.")
 ]
 Title = Annotated[str | None, typer.Option("--title", help="A name for it, as you like.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the result here.")]
-Home = Annotated[
-    Path,
-    typer.Option("--home", envvar="PLAYGROUND_HOME", help="Folder of runs and their database."),
-]
-RunOrGroup = Annotated[str, typer.Argument(metavar="ID", help="A run or group, or its start.")]
 
 
 def _log_to(names: str | None) -> str | None:
@@ -120,28 +113,11 @@ def run(
     _carry_out(loaded, title, json_file, home)
 
 
-@cli.command("list")
-def list_runs(
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 20,
-    json_file: JsonFile = None,
-    home: Home = DEFAULT_HOME,
-) -> None:
-    """List the comparisons there are, newest first."""
-    check_writable(json_file)
-    store = _existing(home) if _has_runs(home) else None
-    groups = store.list_groups(limit) if store else []
-    if groups:
-        console.print(groups_table(store, groups), highlight=False)
-    else:
-        _say(f"No runs yet in {private(str(home))}.")
-    write_json(json_file, [brief(group) for group in groups])
-
-
 @cli.command()
 def show(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     """Show a comparison with its verdict, or one run with its messages and figures."""
     check_writable(json_file)
-    store = _existing(home)
+    store = existing(home)
     found = store.find(run_or_group)
     if isinstance(found, Group):
         result = group_result(store, found)
@@ -169,7 +145,7 @@ def resume(run_or_group: RunOrGroup, json_file: JsonFile = None, home: Home = DE
     """Go on with what was paused, stopped, interrupted or failed, and run it to its end."""
     check_writable(json_file)
     told_to_leave = interrupted()
-    store = _existing(home)
+    store = existing(home)
     found = store.find(run_or_group)
     group_id = found.id if isinstance(found, Group) else found.group_id
     launcher = Launcher(store)
@@ -213,9 +189,9 @@ def doctor(json_file: JsonFile = None, home: Home = DEFAULT_HOME) -> None:
     check_writable(json_file)
     check_up = checks.examine(home)
     for line in checks.lines(check_up.found):
-        _say(line)
+        say(line)
     if check_up.log:
-        _say(f"The end of what the self-test printed:\n{check_up.log}")
+        say(f"The end of what the self-test printed:\n{check_up.log}")
     write_json(json_file, check_up.found)
     if not check_up.completed:
         raise typer.Exit(1)
@@ -235,7 +211,7 @@ def fit(
     loaded = load_preset(preset, _overrides(settings, None))
     result = fits.predict(loaded, fits.budget(device))
     for line in fits.said(result):
-        _say(line)
+        say(line)
     console.print(fits.fit_table(result), highlight=False)
     write_json(json_file, result)
 
@@ -261,14 +237,14 @@ def _see_through(
     json_file: Path | None,
 ) -> None:
     """Draws the queued runs of a comparison to their end, and leaves with the exit code."""
-    _say(f"Comparison {group_id}")
+    say(f"Comparison {group_id}")
     if sentence := waiting_for(store, group_id):
-        _say(sentence)
+        say(sentence)
 
     def heed() -> None:
         if told_to_leave() and not store.get_group(group_id).stopping:
             launcher.stop(group_id)  # first, for the terminal to speak to may be gone
-            _say("Stopping; this takes at most 10 seconds.")
+            say("Stopping; this takes at most 10 seconds.")
 
     try:
         group = follow(store, group_id, view(store, console), heed)
@@ -281,7 +257,7 @@ def _see_through(
     result = group_result(store, group)
     _print_group(result, group)
     if any(not run.why_not_resumable for run in group.runs):
-        _say(f"Go on with it by `{command('resume', group_id, home=store.home)}`.")
+        say(f"Go on with it by `{command('resume', group_id, home=store.home)}`.")
     write_json(json_file, result)
     if all(store.get_run(i).status == "finished" for i in run_ids):
         raise typer.Exit(0)
@@ -293,7 +269,7 @@ def _end(
 ) -> None:
     """Asks a run, or all of a comparison, to end, and waits until nothing of it is left."""
     check_writable(json_file)
-    store = _existing(home)
+    store = existing(home)
     found = store.find(run_or_group)
     ids = found.run_ids if isinstance(found, Group) else [found.id]
     before = {i: store.get_run(i) for i in ids}
@@ -301,13 +277,13 @@ def _end(
     launcher.pause(found.id) if how == "pause" else launcher.stop(found.id)
     within_s = _STOPPED_WITHIN_S + (PAUSE_S if how == "pause" else 0)
     if not _wait_for_end(store, ids, within_s):  # the process that watches it may be suspended
-        _say(f"{found.id} was asked to {how}, but the process that watches it does not act.")
+        say(f"{found.id} was asked to {how}, but the process that watches it does not act.")
         raise typer.Exit(1)
     launcher.close()
     runs = [store.get_run(i) for i in ids]
     for ended in runs:
         was = " already" if before[ended.id].over else ""
-        _say(f"{ended.id}:{was} {ended.status}")
+        say(f"{ended.id}:{was} {ended.status}")
     write_json(json_file, [{"id": ended.id, "status": ended.status} for ended in runs])
 
 
@@ -335,42 +311,24 @@ def _overrides(settings: list[str] | None, seeds: int | None) -> dict[str, str]:
     return pairs
 
 
-def _has_runs(home: Path) -> bool:
-    return (expand(home) / "playground.db").is_file()
-
-
-def _existing(home: Path) -> RunStore:
-    """The store, if there is one: asking about runs creates no folder.
-
-    A launcher looks at it first, so that a run whose process is gone does not read "running".
-    """
-    if not _has_runs(home):
-        start = command("compare", "quick", home=home)
-        raise SettingsError(
-            f"Home folder '{home}' holds no runs; start one with `{start}`, or give another --home."
-        )
-    store = RunStore(home)
-    Launcher(store).close()
-    return store
-
-
 def _print_group(result: dict[str, Any], group: Group) -> None:
-    _say(f"{group.title}\n{group.id}")
+    say(f"{group.title}\n{group.id}")
     console.print(group_table(result))
     if other_bases := cross_table(result):
         console.print(other_bases)
-    _say(result["verdict"]["text"])
+    say(result["verdict"]["text"])
 
 
 def _print_run(store: RunStore, run: Run, result: dict[str, Any]) -> None:
     console.print(run_table(run, result), highlight=False)
     for message in store.messages(run.id):
-        _say(f"{message.level}: {message.text}")
+        say(f"{message.level}: {message.text}")
 
 
-def _say(text: str) -> None:
-    # As it is: no markup read into a title, no line broken where the output is a file.
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+cli.command("list")(history.list_runs)
+cli.command()(history.rename)
+cli.command()(history.note)
+cli.command()(history.delete)
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ def brief(group: Group) -> dict[str, Any]:
         "id": group.id,
         "preset": group.preset,
         "title": group.title,
+        "note": group.note,
         "created_at": group.created_at,
         "runs": [
             {

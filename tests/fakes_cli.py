@@ -3,13 +3,15 @@
 from functools import partial
 
 from playground import __main__ as terminal
+from playground.cli import home
 from playground.launcher import Launcher
 from tests import fakes
 
 
 def use_scripts(patch=setattr) -> None:
     """Puts scripted workers behind the commands. ``patch``: monkeypatch.setattr, to be undone."""
-    patch(terminal, "Launcher", partial(Launcher, worker_module="tests.fakes_worker"))
+    for module in (terminal, home):
+        patch(module, "Launcher", partial(Launcher, worker_module="tests.fakes_worker"))
     patch(terminal, "resolve_dataset", fakes.SCRIPTS.__getitem__)
     patch(terminal, "check_rows", lambda script, config: None)
 

@@ -415,7 +415,7 @@ def test_a_database_that_cannot_be_used_is_one_sentence(
     def full(*_: object) -> list:
         raise StoreError("database or disk is full")
 
-    monkeypatch.setattr(RunStore, "list_groups", full)
+    monkeypatch.setattr(RunStore, "search", full)
     code, out, err = say("list")
     assert (code, out) == (1, "")
     assert err == (

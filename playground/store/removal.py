@@ -35,6 +35,10 @@ class Belongings:
     adapters: int
     size: int
 
+    @property
+    def megabytes(self) -> float:
+        return self.size / 1e6
+
 
 class Removal(Archive):
     """The store's half that forgets.
