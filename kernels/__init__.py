@@ -4,7 +4,9 @@ The name is also that of a Hugging Face package which transformers probes for: s
 light and defines no version. Triton is imported only where a kernel is about to run.
 """
 
+from .blocks import fake_quantize_blocks
 from .dispatch import BackendChoice, choose_backend
+from .elements import Elements, elements
 from .format import (
     E2M1_MAX,
     E2M1_VALUES,
@@ -27,6 +29,7 @@ __all__ = [
     "MX_BLOCK",
     "SCALE_BLOCK",
     "BackendChoice",
+    "Elements",
     "FP8Tensor",
     "MXFP4Tensor",
     "NF4Tensor",
@@ -35,6 +38,8 @@ __all__ = [
     "dequantize_mxfp4",
     "dequantize_nf4",
     "dequantize_nvfp4",
+    "elements",
+    "fake_quantize_blocks",
     "fake_quantize_fp8",
     "fake_quantize_mxfp4",
     "fake_quantize_nvfp4",

@@ -166,22 +166,43 @@ def matmul_mxfp4(
     return (dequantize_mxfp4(a) @ dequantize_mxfp4(b).T).to(dtype)
 
 
-def _round_blocks(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """E2M1 values, like x and fp32, and E8M0 bytes (..., K // 32)."""
+def fake_quantize_e8m0(x: torch.Tensor, block: int) -> torch.Tensor:
+    """As ``fake_quantize_mxfp4``, in blocks of another size: (..., K) -> the same, K its multiple.
+
+    No format that anybody stores; it tells what MXFP4's block size costs, apart from its scale.
+    """
+    check_input(x, block)
+    values, byte = _round_blocks(x, block)
+    return _scaled(values, byte, block).to(x.dtype).view(x.shape)
+
+
+def divide_by_e8m0(x: torch.Tensor, byte: torch.Tensor, block: int = MX_BLOCK) -> torch.Tensor:
+    """x (..., K), fp32, over its blocks' scales of E8M0 bytes (..., K // block): exact."""
+    blocks = x.view(*byte.shape, block)
+    inverse = _power_of_two(2 * E8M0_BIAS - byte.to(torch.int32))
+    return (blocks * inverse.unsqueeze(-1)).view(x.shape)
+
+
+def e8m0_values(byte: torch.Tensor) -> torch.Tensor:
+    """What E8M0 bytes mean: fp32, 2^(byte - 127), NaN for 255."""
+    scale = _power_of_two(byte.to(torch.int32))
+    return scale.masked_fill_(byte == E8M0_NAN, torch.nan)
+
+
+def _round_blocks(x: torch.Tensor, block: int = MX_BLOCK) -> tuple[torch.Tensor, torch.Tensor]:
+    """E2M1 values, like x and fp32, and E8M0 bytes (..., K // block)."""
     x = x.to(torch.float32).contiguous()
-    blocks = x.view(*x.shape[:-1], x.shape[-1] // MX_BLOCK, MX_BLOCK)
-    amax = block_amax(blocks)
+    amax = block_amax(x.view(*x.shape[:-1], x.shape[-1] // block, block))
     # An fp32's exponent bits are floor(log2) + 127 already; those of zeros and subnormals are 0.
     exponent = amax.view(torch.int32) >> 23
     byte = (exponent - _E2M1_EXPONENT).clamp_(min=0)
-    values = round_e2m1((blocks * _power_of_two(2 * E8M0_BIAS - byte).unsqueeze(-1)).view(x.shape))
+    values = round_e2m1(divide_by_e8m0(x, byte, block))
     return values, byte.masked_fill_(exponent == 255, E8M0_NAN).to(torch.uint8)
 
 
-def _scaled(values: torch.Tensor, byte: torch.Tensor) -> torch.Tensor:
+def _scaled(values: torch.Tensor, byte: torch.Tensor, block: int = MX_BLOCK) -> torch.Tensor:
     """Values (..., K) times their blocks' scales, in place."""
-    scale = _power_of_two(byte.to(torch.int32)).masked_fill_(byte == E8M0_NAN, torch.nan)
-    values.view(*byte.shape, MX_BLOCK).mul_(scale.unsqueeze(-1))
+    values.view(*byte.shape, block).mul_(e8m0_values(byte).unsqueeze(-1))
     return values
 
 

@@ -101,12 +101,19 @@ def quantize_nf4(x: Tensor) -> NF4Tensor:
     flat = x.detach().to(torch.float32).reshape(-1)
     blocks = F.pad(flat, (0, -flat.numel() % NF4_BLOCK)).view(-1, NF4_BLOCK)
     absmax = blocks.abs().amax(1)
-    # The product with the reciprocal, not the quotient, as bitsandbytes does; finite for zeros.
-    scaled = (blocks * absmax.clamp(min=1e-38).reciprocal().unsqueeze(1)).clamp_(-1, 1)
+    scaled = divide_by_absmax(blocks, absmax).clamp_(-1, 1)
     table = _table(x.device)
     codes = torch.bucketize(scaled, (table[:-1] + table[1:]) / 2).to(torch.uint8).view(-1)
     codes = F.pad(codes[: flat.numel()], (0, flat.numel() % 2), value=_ZERO)
     return NF4Tensor(codes[0::2] << 4 | codes[1::2], absmax, tuple(x.shape))
+
+
+def divide_by_absmax(blocks: Tensor, absmax: Tensor) -> Tensor:
+    """Blocks (n, 64) over their scales (n,).
+
+    The product with the reciprocal, not the quotient, as bitsandbytes does; finite for zeros.
+    """
+    return blocks * absmax.clamp(min=1e-38).reciprocal().unsqueeze(1)
 
 
 def dequantize_nf4(q: NF4Tensor, dtype: torch.dtype = torch.float32) -> Tensor:

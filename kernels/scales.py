@@ -88,14 +88,24 @@ def block_scales_of(
     """
     encode = tensor_scale.reciprocal().clamp_(max=FLT_MAX)
     amax = _block_amax(x, scaling)
-    scales = round_e4m3(amax * divide(encode, E2M1_MAX))
+    scales = scales_to(E2M1_MAX, amax, encode)
     if scale_rule == "amax":
         return scales
     if scale_rule == "four_over_six":
-        others = iter([round_e4m3(amax * divide(encode, 4.0))])
+        others = iter([scales_to(4.0, amax, encode)])
     else:
         others = _neighbours(scales)
     return _least_error(x, x * -encode, tensor_scale, scaling, scales, others)
+
+
+def scales_to(largest: float, amax: torch.Tensor, encode: torch.Tensor) -> torch.Tensor:
+    """E4M3 scales that map each block's largest magnitude to ``largest``: float8_e4m3fn, as amax.
+
+    Args:
+        amax: fp32, one for each block.
+        encode: () fp32, the reciprocal of the tensor scale.
+    """
+    return round_e4m3(amax * divide(encode, largest))
 
 
 def divide(x: torch.Tensor, divisor: float) -> torch.Tensor:

@@ -45,6 +45,8 @@ ALLOWED: dict[str, set[str]] = {
     "playground.export": {"training", "precision", "data", "catalog", "store", "processes"}
     | {"residents"},
     "playground.preview": {"training", "data", "catalog", "processes"},
+    "playground.answering": {"processes"},
+    "playground.formats": {"kernels", "precision", "training", "catalog", "answering"},
     "playground.progress": {"store"},
     "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
@@ -81,6 +83,7 @@ HOMES: dict[str, set[str]] = {
         "playground.sinks",
         "playground.generate",
         "playground.export",
+        "playground.formats",
     },
     "tensorboard": {"playground.sinks"},
     "trackio": {"playground.sinks"},
@@ -98,6 +101,7 @@ HOMES: dict[str, set[str]] = {
     "subprocess": {
         "playground.launcher",
         "playground.processes",
+        "playground.answering",
         "playground.assets",
         "playground.generate",
         "playground.export",
@@ -108,6 +112,7 @@ HOMES: dict[str, set[str]] = {
         "playground.failures",
         "playground.doctor",
         "playground.preview",
+        "playground.answering",
         "playground.residents",
         "playground.generate",
         "playground.export",
