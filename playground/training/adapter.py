@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from playground.config import LoraSettings, SettingsError, nearest
+from playground.precision.found import linears
 from playground.precision.keep import is_named
 from playground.training.durable import whole_folder
 
@@ -25,8 +26,8 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
     from peft import LoraConfig, get_peft_model
 
     targets: str | list[str] = "all-linear"
+    check_targets(model, settings)
     if settings.target_modules != "all-linear":
-        _refuse_unmatched(model, settings.target_modules)
         targets = list(settings.target_modules)
     wrapped = get_peft_model(
         model,
@@ -98,21 +99,27 @@ def _initialise(model: nn.Module, seed: int) -> None:
     """
     draw = torch.Generator().manual_seed(seed)
     for name, parameter in trainable(model).items():
+        if parameter.is_meta:  # to be weighed only: the adapter of a large model takes long to draw
+            parameter.data = torch.empty_like(parameter, dtype=torch.float32)
+            continue
         values = torch.zeros(parameter.shape, dtype=torch.float32)
         if ".lora_A." in name:
             nn.init.kaiming_uniform_(values, a=math.sqrt(5), generator=draw)
         parameter.data = values.to(parameter.device)
 
 
-def _refuse_unmatched(model: nn.Module, names: tuple[str, ...]) -> None:
-    layers = [
-        name
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
-    ]
+def check_targets(model: nn.Module, settings: LoraSettings) -> None:
+    """That each of ``target_modules`` is a layer of ``model`` that can have an adapter.
+
+    Raises:
+        SettingsError: as ``add_adapter``.
+    """
+    if settings.target_modules == "all-linear":
+        return
+    layers = [name for name, _ in linears(model)]
     tied = [name for name in layers if _is_tied(model, name)]
     known = sorted({name.rpartition(".")[2] for name in layers if name not in tied})
-    for wanted in names:
+    for wanted in settings.target_modules:
         found = [name for name in layers if is_named(wanted, name)]
         if shared := [name for name in found if name in tied]:
             raise SettingsError(

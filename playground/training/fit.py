@@ -16,6 +16,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,9 +36,10 @@ from playground.precision.sixteen_bit import SixteenBitLinear
 from playground.training.adapter import trainable
 from playground.training.chunked import LOGITS_BYTES
 from playground.training.loss import CHUNKED, SELECTED, summed_loss
-from playground.training.meters import MIB, CountedMemory, stored_bytes, weigh
+from playground.training.meters import MIB, CountedMemory, Saved, stored_bytes, weigh
 from playground.training.prepare import with_adapter
 from playground.training.pretrained import load_configuration
+from playground.training.repeated import alike_computed_once
 
 _META = torch.device("meta")
 
@@ -89,6 +91,7 @@ def estimate(
     config: RunConfig,
     shape: Shape | None = None,
     *,
+    published: Any = None,
     on_gpu: bool = False,
     fp4_native: bool = False,
 ) -> Estimate:
@@ -98,6 +101,7 @@ def estimate(
 
     Args:
         shape: of the largest micro-batch; None takes ``largest_shape``.
+        published: the model's configuration, of transformers; None looks it up.
         on_gpu: the run computes in the precision's compute type, and in fp32 otherwise.
         fp4_native: the GPU multiplies in FP4, for which block scales are kept a second time, tiled.
     Raises:
@@ -107,7 +111,8 @@ def estimate(
         config = config.with_precision(config.quantization.heal_to)
     shape, recipe = shape or largest_shape(config), recipe_of(config)
     compute = recipe.compute_dtype if on_gpu else torch.float32
-    published = load_configuration(resolve_model(config.model), config.data.max_seq_len)
+    if published is None:
+        published = load_configuration(resolve_model(config.model), config.data.max_seq_len)
     model = _architecture(published, compute)
     loading = stored_bytes([*model.parameters(), *model.buffers()])
     largest = max((p.numel() for p in model.parameters() if p.dim() == 2), default=0)
@@ -120,7 +125,8 @@ def estimate(
         _choose_loss_kernel(model)
         memory = CountedMemory(model)
         batch = _batch(shape, config.data.packing)
-        with memory.watch(batch), _positions_unread(config.data.packing):
+        unread = _positions_unread(config.data.packing)
+        with unread, memory.watch(batch) as saved, alike_computed_once(model, saved):
             loss = summed_loss(model, batch)
         del loss
         weights, facts = weigh(model), memory.facts()
@@ -149,7 +155,7 @@ def _architecture(published: Any, dtype: torch.dtype) -> Any:
     from transformers.initialization import no_init_weights
 
     with _META, no_init_weights():
-        model = AutoModelForCausalLM.from_config(published, dtype=dtype)
+        model = AutoModelForCausalLM.from_config(deepcopy(published), dtype=dtype)
     model.tie_weights()
     model.config.use_cache = False
     return model
@@ -193,7 +199,7 @@ def _choose_loss_kernel(model: Any) -> None:
     made: list[torch.Tensor] = []
     hook = head.register_forward_hook(lambda head, inputs, out: made.append(out))
     try:
-        with torch.no_grad():
+        with torch.no_grad(), alike_computed_once(model, Saved([])):
             ids = torch.zeros(1, 2, dtype=torch.int64)
             logits = model(input_ids=ids, use_cache=False).logits
     finally:

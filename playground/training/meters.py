@@ -164,6 +164,24 @@ class CudaMemory:
         return {k: (stats[k]["all"]["current"], stats[k]["all"]["peak"]) for k in kinds}
 
 
+class Saved:
+    """Bytes of what autograd saved, each storage once.
+
+    Args:
+        at_rest: tensors that are there anyway and count for nothing.
+    """
+
+    def __init__(self, at_rest: Iterable[Tensor]) -> None:
+        self.total = 0
+        self._seen: set[int] = set()
+        stored_bytes(at_rest, self._seen)
+
+    def keep(self, tensor: Tensor) -> Tensor:
+        """To be called with each tensor that is saved."""
+        self.total += stored_bytes([tensor], self._seen)
+        return tensor
+
+
 class CountedMemory:
     """On a CPU: bytes of weights, adapter, optimizer, gradients, and what autograd saved.
 
@@ -186,24 +204,19 @@ class CountedMemory:
         self.recount()
 
     @contextmanager
-    def watch(self, batch: MicroBatch) -> Iterator[None]:
-        """Counts what the forward pass inside saves for its backward pass."""
+    def watch(self, batch: MicroBatch) -> Iterator[Saved | None]:
+        """Counts what the forward pass inside saves for its backward pass.
+
+        Yields the count, which grows meanwhile; None where a batch as large was counted before.
+        """
         if batch.input_ids.numel() <= self._largest_batch:
-            yield
+            yield None
             return
         self._largest_batch = batch.input_ids.numel()
-        seen: set[int] = set()
-        stored_bytes(self._at_rest(), seen)
-        count = 0
-
-        def counted(tensor: Tensor) -> Tensor:
-            nonlocal count
-            count += stored_bytes([tensor], seen)
-            return tensor
-
-        with torch.autograd.graph.saved_tensors_hooks(counted, lambda tensor: tensor):
-            yield
-        self._activations = max(self._activations, count)
+        saved = Saved(self._at_rest())
+        with torch.autograd.graph.saved_tensors_hooks(saved.keep, lambda tensor: tensor):
+            yield saved
+        self._activations = max(self._activations, saved.total)
 
     def recount(self, optimizer_state: Iterable[Tensor] = ()) -> None:
         """To be called when what is at rest has changed: the optimizer got its state, or the base
