@@ -9,11 +9,12 @@ import gradio as gr
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 
-STYLE = Path(__file__).parent / "style.css"
+STYLE = tuple(sorted(Path(__file__).parent.glob("style/*.css")))
+"""The style sheets, in the order in which they are joined; base.css comes first by its name."""
 
 
 def theme() -> gr.themes.Base:
-    """Gradio's base theme with our ink, paper and lines; style.css does the rest."""
+    """Gradio's base theme with our ink, paper and lines; style/ does the rest."""
     return gr.themes.Base(
         primary_hue="slate",
         secondary_hue="slate",
@@ -118,4 +119,9 @@ def theme() -> gr.themes.Base:
 
 def head() -> str:
     """The style sheet, as it is: Gradio would rewrite the selectors of one passed as ``css``."""
-    return f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+    return f"<style>{style()}</style>"
+
+
+def style() -> str:
+    """All of our own CSS."""
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in STYLE)

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from playground.config import PRECISIONS
-from playground.ui.theme import FONT, MONO, STYLE, theme
+from playground.ui.theme import FONT, MONO, style, theme
 
 TEXT = ("ink", "soft", "focus", "good", "warn", "bad")
 ACCENTS = tuple(dict.fromkeys([*PRECISIONS, "fp8", "mxfp4", "nf4"]))
@@ -45,7 +45,7 @@ OKLAB = (  # Ottosson 2020: linear rgb to cone responses, their cube roots to li
 
 
 def colours(selector: str) -> dict[str, str]:
-    block = re.search(rf"^{re.escape(selector)} {{(.*?)^}}", STYLE.read_text(), re.S | re.M)[1]
+    block = re.search(rf"^{re.escape(selector)} {{(.*?)^}}", style(), re.S | re.M)[1]
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
 
 
@@ -86,10 +86,10 @@ def test_everything_can_be_told_from_its_background(selector: str) -> None:
 
 
 def test_every_precision_has_an_accent_of_its_own() -> None:
-    style = STYLE.read_text()
+    sheets = style()
     for name in ACCENTS:
         assert name in colours(":root") and name in colours(".dark"), f"{name} has no colour"
-        assert f".arm-{name} {{ --arm: var(--{name}); }}" in style
+        assert f".arm-{name} {{ --arm: var(--{name}); }}" in sheets
 
 
 @pytest.mark.parametrize("sight", SIGHT)
@@ -102,7 +102,7 @@ def test_accents_can_be_told_apart_whoever_looks(selector: str, sight: str) -> N
 
 
 def test_no_font_and_no_style_comes_from_elsewhere() -> None:
-    assert "http" not in STYLE.read_text() and "@import" not in STYLE.read_text()
+    assert "http" not in style() and "@import" not in style()
     made = theme()
     assert made._stylesheets == [] and made._font_css == []
     assert list(made._font) == list(FONT) and list(made._font_mono) == list(MONO)
