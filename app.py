@@ -1,8 +1,10 @@
 """Start here: settings -> store -> launcher -> page -> serve.
 
     python app.py [--start quick] [--open] [--home FOLDER] [--host 127.0.0.1] [--port 7860]
+                  [--share] [--login] [--users FILE]
 
-``PLAYGROUND_HOME``, ``PLAYGROUND_HOST`` and ``PLAYGROUND_PORT`` say the same as the flags.
+``PLAYGROUND_HOME``, ``PLAYGROUND_HOST``, ``PLAYGROUND_PORT`` and ``PLAYGROUND_USERS_FILE`` say the
+same as the flags.
 """
 
 from __future__ import annotations
@@ -15,15 +17,20 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playground import hardware
+from playground import hardware, users
 from playground.commands import DEFAULT_HOME, command
 from playground.config import SettingsError, private
 from playground.launcher import Launcher
 from playground.presets import Preset, load_preset
 from playground.store import RunStore
-from playground.ui import build_app, launch, text
+from playground.ui import build_app, launch, share, text
+from playground.ui.gate import LOOPBACK
+from playground.ui.login import Login
+from playground.ui.text import share as words
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,26 +43,35 @@ def main(arguments: list[str] | None = None) -> int:
         port = check_port(asked.port)
         check_free(asked.host, port)
         preset = load_preset(asked.start) if asked.start else None
+        known = users.known(asked.users)
         store = RunStore(Path(asked.home))
     except SettingsError as error:
         print(error, file=sys.stderr)
         return 1
+    link = public_link(asked.host, port, store.home) if asked.share else None
+    login = None
+    if link or asked.login or asked.host not in LOOPBACK:
+        login = ask_login(known)
     launcher = Launcher(store, worker_module=asked.worker)
     app = build_app(store, launcher, hardware.detect())
     try:
-        launch(app, asked.host, port, store.home)
+        launch(app, asked.host, port, store.home, login, link and urlsplit(link).hostname)
     except OSError as error:
         print(error, file=sys.stderr)
         launcher.close()
+        share.close_tunnel()
         return 1
     url = f"http://{_address(asked.host)}:{port}"
     print(text.SERVING.format(url=url))
+    if link:
+        print(words.SHARED.format(url=link), words.SHARE_EXPIRES, sep="\n")
     print(text.RUNS_KEPT.format(home=private(str(store.home))), flush=True)
     if preset:
         print(start(store, launcher, preset), flush=True)
     if asked.open:
         open_browser(url)
     stop.wait()
+    share.close_tunnel()
     app.close(verbose=False)
     last_words = farewell(store)
     launcher.close()
@@ -71,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", default=default("PLAYGROUND_PORT", "7860"))
     parser.add_argument("--start", metavar="PRESET", help=text.START_HELP)
     parser.add_argument("--open", action="store_true", help=text.OPEN_HELP)
+    parser.add_argument("--share", action="store_true", help=words.SHARE_HELP)
+    parser.add_argument("--login", action="store_true", help=words.LOGIN_HELP)
+    parser.add_argument(
+        "--users", metavar="FILE", default=default(users.FILE_VARIABLE), help=words.USERS_HELP
+    )
     parser.add_argument("--worker", default="playground.worker", help=argparse.SUPPRESS)
     return parser
 
@@ -105,6 +126,27 @@ def check_free(host: str, port: int) -> None:
             raise SettingsError(
                 text.HOST_UNKNOWN.format(host=host, reason=error.strerror)
             ) from None
+
+
+def public_link(host: str, port: int, home: Path) -> str | None:
+    """A link through Gradio's tunnel; where there is none, that and why is said instead."""
+    print(words.OPENING, flush=True)
+    try:
+        return share.open_tunnel(host if host in LOOPBACK else "127.0.0.1", port)
+    except share.NoTunnel as why:
+        report = command("report", "GROUP", home=home)
+        print(words.NO_TUNNEL.format(why=why, report=report), file=sys.stderr, flush=True)
+        return None
+
+
+def ask_login(known: Mapping[str, str]) -> Login:
+    """The login of those users, or of one whose password is made and shown now."""
+    if known:
+        print(words.LOGIN_ASKED.format(names=", ".join(known)))
+        return Login(known)
+    name, password = users.generated()
+    print(words.GENERATED.format(name=name, password=password), flush=True)
+    return Login({name: users.hashed(password)})
 
 
 def _address(host: str) -> str:

@@ -12,7 +12,8 @@ from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import compare, guard, history, text
+from playground.ui import account, compare, gate, guard, history, text
+from playground.ui.login import Login
 from playground.ui.theme import head, theme
 
 
@@ -24,6 +25,7 @@ def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
     """
     with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True) as app:
         gr.HTML(_masthead(device), apply_default_css=False)
+        shown = account.build()
         with gr.Tabs(elem_id="pages"):
             with gr.Tab(text.COMPARE_TAB, id="compare"):
                 compare.build(app, store, launcher, list_presets())
@@ -31,6 +33,7 @@ def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
                 past = history.build(store)
         quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         past_tab.select(lambda: history.table(store), None, past, **quiet)
+        account.wire(app, shown)
     return app
 
 
@@ -54,15 +57,26 @@ def here(device: Device) -> str:
     return words.format(native=native)
 
 
-def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
+def launch(
+    app: gr.Blocks,
+    host: str,
+    port: int,
+    home: Path,
+    login: Login | None = None,
+    shared_as: str | None = None,
+) -> Any:
     """Serves the page and returns at once.
 
     Nothing but Gradio's own files can be fetched through it, the home folder least of all.
 
+    Args:
+        login: who may change things; None lets everybody, on a page for this machine alone.
+        shared_as: the host name of the link that leads here from outside.
     Returns:
         Gradio's triple: the FastAPI app, the local URL, and None (nothing is shared).
     Raises:
         OSError: the port is taken, or the host is no address of this machine.
+        ValueError: others reach the page, and no login is asked for.
     """
     return app.launch(
         server_name=host,
@@ -81,7 +95,7 @@ def launch(app: gr.Blocks, host: str, port: int, home: Path) -> Any:
         pwa=False,
         allowed_paths=[],
         blocked_paths=[str(home)],
-        app_kwargs=guard.app_kwargs(host),
+        app_kwargs=gate.app_kwargs(host, login, shared_as),
         max_file_size=guard.MAX_UPLOAD_BYTES,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )

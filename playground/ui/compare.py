@@ -87,8 +87,12 @@ def start(
     return group, group.id not in before
 
 
-def updates(scene: Scene | None) -> list[Any]:
-    """What each widget of the page becomes; nothing at all if there is no new scene."""
+def updates(scene: Scene | None, may_change: bool = True) -> list[Any]:
+    """What each widget of the page becomes; nothing at all if there is no new scene.
+
+    Args:
+        may_change: whether who looks may press what stops and resumes.
+    """
     if scene is None:
         return [gr.skip()] * len(Page.__dataclass_fields__)
     group, over = scene.group, not scene.live
@@ -96,16 +100,16 @@ def updates(scene: Scene | None) -> list[Any]:
         scene.seen,
         panels.heading(scene),
         gr.Button(visible=group is not None),
-        gr.Button(visible=scene.resumable),
+        gr.Button(visible=scene.resumable, interactive=may_change),
         gr.Button(
             text.PAUSING if scene.asked else text.PAUSE,
             visible=scene.live and "stop" not in scene.asked,
-            interactive=not scene.asked,
+            interactive=may_change and not scene.asked,
         ),
         gr.Button(
             text.STOPPING if "stop" in scene.asked else text.STOP,
             visible=scene.live,
-            interactive="stop" not in scene.asked,
+            interactive=may_change and "stop" not in scene.asked,
         ),
         gr.Column(visible=group is not None),
         arms.progress(scene),
@@ -144,11 +148,15 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     def fill(preset: Preset) -> list[Any]:
         return [_based(preset), preset.name, *form.values(preset).values(), ""]
 
-    def show(seen: Seen) -> list[Any]:
-        return updates(look(store, seen.group_id, seen, launcher.log_tail))
+    def show(seen: Seen, may_change: bool = True) -> list[Any]:
+        return updates(look(store, seen.group_id, seen, launcher.log_tail), may_change)
+
+    def on_tick(seen: Seen, request: gr.Request) -> list[Any]:
+        return show(seen, guard.may_change(request))
 
     def on_open(request: gr.Request) -> list[Any]:
-        return show(Seen(request.query_params.get("group") or None))
+        asked = request.query_params.get("group") or None
+        return show(Seen(asked), guard.may_change(request))
 
     def on_start(base: str, *answers: Any) -> list[Any]:
         try:
@@ -189,7 +197,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     go.click(begin, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
     fields.preview.button.click(
-        on_preview, fields.inputs, fields.preview.panel, concurrency_limit=2, **quiet
+        guard.costly(on_preview), fields.inputs, fields.preview.panel, concurrency_limit=2, **quiet
     )
     for preset, (run, adjust) in zip(presets, cards, strict=True):
         run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
@@ -203,7 +211,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     for button, act in acts.items():
         button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **quiet)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other.
-    gr.Timer(TICK_S).tick(show, page.seen, page.outputs, queue=False, **quiet)
+    gr.Timer(TICK_S).tick(on_tick, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
 
 

@@ -1,38 +1,134 @@
-"""Who may talk to the page: requests that name this host. Nothing can be uploaded."""
+"""Which handlers of the page change something, and who may have them carried out.
+
+The HTTP side (``gate.py``) notes with every request whether it may change anything: everybody may
+on a page for this machine alone, and on a shared one who has logged in. Hidden or disabled buttons
+are a courtesy; what refuses is here, on the server, whichever endpoint a handler is called through.
+A request that did not come through the gate may change nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import inspect
+import threading
+import time
+import typing
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+import gradio as gr
 
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+from playground.ui.text import share as text
 
-
-def app_kwargs(host: str) -> dict[str, Any]:
-    """FastAPI settings for a page served on ``host``.
-
-    A page on the loopback address answers to loopback names only. Otherwise any web site could
-    point a name of its own at 127.0.0.1 and have a visitor's browser start runs here (DNS
-    rebinding). Served for others, the names by which it is reached are not known here.
-    """
-    if host not in LOOPBACK:
-        return {}
-    allowed = sorted(LOOPBACK | {"[::1]"})
-    return {"middleware": [Middleware(TrustedHostMiddleware, allowed_hosts=allowed)]}
-
+MAY_CHANGE = "change"
+"""What a request has in its ``auth.scopes`` if it may change something."""
 
 MAX_UPLOAD_BYTES = 1
 """No component of the page takes a file, but Gradio's upload endpoint is always there."""
 
-Handler = TypeVar("Handler", bound=Callable[..., Any])
+VISITORS_A_MINUTE = 12
+"""Costly questions that all visitors together may ask in a minute; one is answered at a time."""
+
+Handler = Callable[..., Any]
+
+
+def may_change(request: Any) -> bool:
+    """Whether a request, Gradio's or the server's own, may change something."""
+    inner = getattr(request, "request", request)
+    scope = getattr(inner, "scope", {})
+    return "auth" in scope and MAY_CHANGE in scope["auth"].scopes
 
 
 def changes(handler: Handler) -> Handler:
-    """Marks a Gradio handler that changes something: runs, names, files, anything that stays.
+    """A Gradio handler that changes something: runs, names, files, anything that stays.
 
     Wire it as ``button.click(guard.changes(handler), ...)``; everything else on the page reads.
+    Generators work too. For who may not change anything it raises ``gr.Error`` before the handler
+    has begun, and the button is disabled (see ``buttons``).
     """
-    return handler
+
+    def check(request: gr.Request) -> None:
+        if not may_change(request):
+            raise gr.Error(text.LOG_IN_FIRST, print_exception=False)
+
+    guarded = _asked_first(handler, check)
+    guarded.changes_something = True
+    return guarded
+
+
+def costly(handler: Handler) -> Handler:
+    """A handler that reads, at a price: a child process or seconds of a core.
+
+    Visitors get one at a time and ``VISITORS_A_MINUTE`` among them all, so that they can slow no
+    training down; who may change things is not counted. More raises ``gr.Error``.
+    """
+    asked: deque[float] = deque(maxlen=VISITORS_A_MINUTE)
+    one = threading.Lock()
+
+    def check(request: gr.Request) -> Callable[[], None] | None:
+        if may_change(request):
+            return None
+        now = time.monotonic()
+        if len(asked) == asked.maxlen and now - asked[0] < 60 or not one.acquire(blocking=False):
+            raise gr.Error(text.BUSY, print_exception=False)
+        asked.append(now)
+        return one.release
+
+    return _asked_first(handler, check)
+
+
+def _asked_first(handler: Handler, check: Callable[[gr.Request], Any]) -> Handler:
+    """``handler`` with a first parameter for the request, which Gradio fills in by its type.
+
+    Args:
+        check: raises to refuse; what it returns, if anything, is called once the handler is done.
+    """
+    if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
+        raise TypeError(f"{handler.__name__} is async; the guard knows plain functions alone")
+
+    def called(asker: gr.Request, *inputs: Any) -> Any:
+        done = check(asker)
+        try:
+            return handler(*inputs)
+        finally:
+            if done:
+                done()
+
+    def streamed(asker: gr.Request, *inputs: Any) -> Iterator[Any]:
+        done = check(asker)
+        try:
+            yield from handler(*inputs)
+        finally:
+            if done:
+                done()
+
+    first = streamed if inspect.isgeneratorfunction(handler) else called
+    parameters = inspect.signature(handler).parameters.values()
+    asker = inspect.Parameter("asker", inspect.Parameter.POSITIONAL_ONLY)
+    positional = [
+        p.replace(kind=inspect.Parameter.POSITIONAL_ONLY)
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        else p
+        for p in parameters
+    ]
+    first.__signature__ = inspect.Signature([asker, *positional])
+    first.__annotations__ = {**typing.get_type_hints(handler), "asker": gr.Request}
+    first.__name__ = handler.__name__
+    first.__doc__ = handler.__doc__
+    return first
+
+
+def buttons(app: gr.Blocks) -> list[gr.Button]:
+    """What starts a handler that changes something, be it at the end of a chain of handlers."""
+    found: dict[int, gr.Button] = {}
+    for dependency in app.fns.values():
+        if not getattr(dependency.fn, "changes_something", False):
+            continue
+        first = dependency
+        while first.trigger_after is not None:
+            first = app.fns[first.trigger_after]
+        for block_id, _ in first.targets:
+            block = app.blocks.get(block_id)
+            if isinstance(block, gr.Button):
+                found[block_id] = block
+    return list(found.values())

@@ -80,15 +80,34 @@ def served_for_real(tmp_path: Path) -> Iterator[Served]:
         yield page
 
 
+NAME, PASSWORD = "ann", "correct horse battery"
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Served]:
+    """The page over scripted runs, reached through a link, where ann alone may log in."""
+    from playground import users
+    from playground.ui.login import Login
+
+    login = Login({NAME: users.hashed(PASSWORD)})
+    with serving(tmp_path / "home", "tests.ui.scripted_worker", login, SHARED_AS) as page:
+        yield page
+
+
+SHARED_AS = "0123.gradio.live"
+
+
 @contextmanager
-def serving(home: Path, worker: str) -> Iterator[Served]:
+def serving(
+    home: Path, worker: str, login: Any = None, shared_as: str | None = None
+) -> Iterator[Served]:
     from playground.ui import build_app, launch
 
     store = RunStore(home)
     launcher = Launcher(store, worker_module=worker)
     app = build_app(store, launcher, hardware.detect())
     port = free_port()
-    launch(app, "127.0.0.1", port, home)
+    launch(app, "127.0.0.1", port, home, login, shared_as)
     yield Served(f"http://127.0.0.1:{port}", home, store, launcher)
     app.close(verbose=False)
 

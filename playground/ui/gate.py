@@ -1,0 +1,129 @@
+"""What reaches the page at all: requests that name this host, come from it, and ask what it serves.
+
+Foreign names    a page on the loopback address answers to loopback names, and to its share link's.
+                 Otherwise any web site could point a name of its own at 127.0.0.1 and have a
+                 visitor's browser start runs here (DNS rebinding).
+Foreign sites    a browser says with ``Sec-Fetch-Site`` that another site's page sends something.
+Gradio's extras  what the page does not use is closed; some of it writes files for anybody.
+Visitors         may send what handlers answer, each of which ``guard`` judges, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.authentication import (
+    AuthCredentials,
+    AuthenticationBackend,
+    BaseUser,
+    SimpleUser,
+    UnauthenticatedUser,
+)
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from playground.config import SettingsError
+from playground.ui.guard import MAY_CHANGE, may_change
+from playground.ui.login import Login
+from playground.ui.text import share as text
+
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+_API = "/gradio_api"
+_CLOSED = tuple(
+    f"{_API}/{name}"
+    for name in (
+        *("deep_link", "dev", "vibe-", "undo-vibe", "process_recording", "profiling", "proxy="),
+        *("run-history", "runs", "stream", "token"),
+    )
+) + ("/monitoring", "/pwa_icon")
+_FOR_VISITORS = tuple(
+    f"{_API}/{name}"
+    for name in ("queue/join", "run/", "api/", "call/", "component_server", "cancel", "reset")
+) + ("/login", "/logout")
+
+
+def app_kwargs(host: str, login: Login | None = None, shared_as: str | None = None) -> dict:
+    """FastAPI settings for a page served on ``host``.
+
+    Args:
+        login: who may change things; None for a page that only this machine reaches.
+        shared_as: the host name of its share link, if there is one.
+    Raises:
+        ValueError: others reach the page, and no login is asked for.
+    """
+    if login is None and (host not in LOOPBACK or shared_as):
+        raise ValueError("a page that others reach needs a login")
+    checks = [
+        Middleware(AuthenticationMiddleware, backend=_Who(login)),
+        Middleware(Gate),
+    ]
+    if host in LOOPBACK:  # served for others, the names by which it is reached are not known here
+        allowed = sorted(LOOPBACK | {"[::1]"} | ({shared_as} if shared_as else set()))
+        checks.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=allowed))
+    return {"middleware": checks, "routes": login.routes() if login else []}
+
+
+class _Who(AuthenticationBackend):
+    """Notes with a request who sends it, by its cookie, and whether that may change something."""
+
+    def __init__(self, login: Login | None) -> None:
+        self.login = login
+
+    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser] | None:
+        if self.login is None:
+            return AuthCredentials([MAY_CHANGE]), UnauthenticatedUser()
+        name = self.login.name_of(conn)
+        return (AuthCredentials([MAY_CHANGE]), SimpleUser(name)) if name else None
+
+
+class Gate:
+    """Refuses what no handler is to see; after authentication, before Gradio."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = _refusal(Request(scope)) if scope["type"] == "http" else None
+        await (refused or self.app)(scope, receive, send)
+
+
+def _refusal(request: Request) -> Response | None:
+    path = request.url.path
+    if path.startswith(_CLOSED):
+        return PlainTextResponse(text.NOT_SERVED, 404)
+    if request.method in ("GET", "HEAD", "OPTIONS"):
+        return None
+    if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        return PlainTextResponse(text.CROSS_SITE, 403)
+    if not may_change(request) and not path.startswith(_FOR_VISITORS):
+        return PlainTextResponse(text.REFUSED, 403)
+    return None
+
+
+def file_route(path: str, find: Callable[..., Path], inside: Path) -> Route:
+    """A file to download, for who may change things: ``path`` with ``{names}`` as Starlette's.
+
+    Args:
+        find: gets the names of the path; raises SettingsError if there is no such file.
+        inside: the folder that the file must lie in, links followed.
+    """
+
+    def answer(request: Request) -> Response:
+        if not may_change(request):
+            return PlainTextResponse(text.REFUSED, 403)
+        try:
+            file = find(**request.path_params).resolve(strict=True)
+        except (SettingsError, OSError):
+            return PlainTextResponse(text.NOT_SERVED, 404)
+        if not file.is_relative_to(inside.resolve()) or not file.is_file():
+            return PlainTextResponse(text.NOT_SERVED, 404)
+        return FileResponse(file, filename=file.name, content_disposition_type="attachment")
+
+    return Route(path, answer, methods=["GET"])
