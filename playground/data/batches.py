@@ -18,6 +18,10 @@ _WORTH_A_PASS = 64
 """Tokens of padding that cost more than another pass, which decodes packed weights once more."""
 
 
+Sequences = Sequence[Sequence[Example]]
+"""Of one micro-batch; each is one row, or with packing several."""
+
+
 class MicroBatch(NamedTuple):
     """Sequences of one forward pass, padded on the right to the longest of them.
 
@@ -75,12 +79,19 @@ def steps_of(
     config: RunConfig, examples: Sequence[Example], pad_id: int, *, in_parts: bool = False
 ) -> Generator[list[MicroBatch], None, None]:
     """``batches`` as a run's configuration says."""
-    yield from batches(
+    for step in rows_of_steps(config, examples, in_parts=in_parts):
+        yield [lay_out(part, pad_id, config.data.packing) for part in step]
+
+
+def rows_of_steps(
+    config: RunConfig, examples: Sequence[Example], *, in_parts: bool = False
+) -> Iterator[list[Sequences]]:
+    """What ``steps_of`` lays out: the sequences of each micro-batch of each step, without end."""
+    yield from _planned(
         examples,
         config.training.micro_batch_size,
         config.training.grad_accum_steps,
         config.training.seed,
-        pad_id=pad_id,
         packed_length=config.data.max_seq_len if config.data.packing else None,
         in_parts=in_parts,
     )
@@ -107,6 +118,20 @@ def batches(
         packed_length: lay rows end to end up to so many tokens; None keeps each by itself.
         in_parts: run a micro-batch of uneven rows in several, where that saves enough padding.
     """
+    packed = packed_length is not None
+    planned = _planned(examples, micro_batch_size, grad_accum_steps, seed, packed_length, in_parts)
+    for step in planned:
+        yield [lay_out(part, pad_id, packed) for part in step]
+
+
+def _planned(
+    examples: Sequence[Example],
+    micro_batch_size: int,
+    grad_accum_steps: int,
+    seed: int,
+    packed_length: int | None,
+    in_parts: bool,
+) -> Iterator[list[Sequences]]:
     order = torch.Generator().manual_seed(seed)
     per_step = micro_batch_size * grad_accum_steps
     while True:
@@ -118,10 +143,10 @@ def batches(
             micro = [step[i : i + micro_batch_size] for i in range(0, len(step), micro_batch_size)]
             if in_parts:
                 micro = [part for rows in micro for part in parts(rows)]
-            yield [lay_out(part, pad_id, packed_length is not None) for part in micro]
+            yield micro
 
 
-def parts(sequences: Sequence[Sequence[Example]]) -> list[list[Sequence[Example]]]:
+def parts(sequences: Sequences) -> list[Sequences]:
     """Sequences of like length together, while another part saves ``_WORTH_A_PASS`` of padding.
 
     A step weighs every token alike, in whichever part it is, so this shows in nothing but time and
@@ -165,7 +190,7 @@ def collate(rows: Sequence[Example], pad_id: int) -> MicroBatch:
     return lay_out([[row] for row in rows], pad_id, packed=False)
 
 
-def lay_out(sequences: Sequence[Sequence[Example]], pad_id: int, packed: bool) -> MicroBatch:
+def lay_out(sequences: Sequences, pad_id: int, packed: bool) -> MicroBatch:
     """The rows of each sequence end to end, padded on the right to the longest sequence."""
     longest = max(map(_tokens, sequences))
     input_ids, labels, position_ids, lengths = array("q"), array("q"), array("q"), []

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from playground.config import SettingsError
 from playground.data.formats import Message, Sample
+from playground.data.spelled import Veiled, writes_marks
 
 _PLAIN = (
     "{% for message in messages %}"
@@ -35,6 +36,9 @@ class Layout(NamedTuple):
 
     ``question`` is what the last reply answers, in the row's own words: ``prompt`` without the
     template. Where more was said than one user turn, each begins with who said it.
+    ``words`` and ``prompt_words`` are where ``text`` and ``prompt`` spell a mark that is none, for
+    a turn says it (see ``spelled``); ``marks`` says that a row without a template around it holds
+    one, which stands for its token.
     """
 
     text: str
@@ -43,6 +47,9 @@ class Layout(NamedTuple):
     prompt: str
     answer: str | None
     question: str = ""
+    words: tuple[Span, ...] = ()
+    prompt_words: tuple[Span, ...] = ()
+    marks: bool = False
 
 
 class Chat(NamedTuple):
@@ -54,12 +61,14 @@ class Chat(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: Any, template: str) -> Chat:
-        special = (
-            token.content for token in tokenizer.added_tokens_decoder.values() if token.special
-        )
-        marks = {mark for mark in (*tokenizer.all_special_tokens, *special) if mark}
-        longest_first = sorted(marks, key=lambda mark: (-len(mark), mark))
-        return cls(tokenizer, template, tuple(longest_first))
+        return cls(tokenizer, template, marks_of(tokenizer))
+
+
+def marks_of(tokenizer: Any) -> tuple[str, ...]:
+    """How a tokenizer's special tokens are written, the longest first."""
+    special = (token.content for token in tokenizer.added_tokens_decoder.values() if token.special)
+    marks = {mark for mark in (*tokenizer.all_special_tokens, *special) if mark}
+    return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
 
 
 def plain_template(tokenizer: Any) -> str:
@@ -68,27 +77,53 @@ def plain_template(tokenizer: Any) -> str:
     return "{{ bos_token }}" * begins + _PLAIN
 
 
-def layout_of(sample: Sample, chat: Chat | None, learn_from: str) -> Layout:
+def layout_of(
+    sample: Sample, chat: Chat | None, learn_from: str, marks: tuple[str, ...] = ()
+) -> Layout:
     """How the model reads a sample.
 
     Args:
         chat: None writes an answer right after its prompt.
         learn_from: ``answers`` or ``everything``.
+        marks: as ``marks_of`` tells them.
     Raises:
         SettingsError: the template refuses the conversation, leaves out a part of it, or does not
             tell the replies apart.
     """
     everything = learn_from == "everything"
     if not sample.messages:
-        return Layout(sample.text, [(0, len(sample.text))], False, "", None)
+        whole = [(0, len(sample.text))]
+        has_marks = writes_marks(sample.text, marks)
+        return Layout(sample.text, whole, False, "", None, marks=has_marks)
     if chat is None:
         question, answer = (message["content"] for message in sample.messages)
         text = question + answer
         learned = [(len(question), len(text))]
         layout = Layout(text, learned, False, question, answer, question)
+        layout = layout._replace(marks=writes_marks(text, marks))
+    elif any(writes_marks(turn["content"], marks) for turn in sample.messages):
+        layout = _unveiled(sample, chat, everything)
     else:
         layout = _Conversation(sample, chat, everything).layout()
     return layout._replace(learned=[(0, len(layout.text))]) if everything else layout
+
+
+def _unveiled(sample: Sample, chat: Chat, everything: bool) -> Layout:
+    """The layout of a conversation in which a turn spells a mark."""
+    veiled = Veiled(sample, chat.marks)
+    layout = _Conversation(veiled.sample, chat, everything).layout()
+    text, words = veiled.lifted(layout.text)
+    prompt, prompt_words = veiled.lifted(layout.prompt)
+    if not _Conversation(sample, chat, everything).begins(text):
+        raise SettingsError(
+            f"{sample.place}: a turn holds words that are a mark of this model, and its chat "
+            "template acts on them; write them another way, or remove the row."
+        )
+    told: dict[str, Any] = {"text": text, "prompt": prompt}
+    if layout.answer is not None:
+        told["answer"] = veiled.lifted(layout.answer)[0]
+        told["question"] = veiled.lifted(layout.question)[0]
+    return layout._replace(**told, words=words, prompt_words=prompt_words)
 
 
 class _Conversation:
@@ -114,6 +149,10 @@ class _Conversation:
         ends = not learned or text[: learned[-1][1]].endswith(marks)
         text = text if ends else text[: learned[-1][1]]
         return Layout(text, learned, ends, prompt, answer, question)
+
+    def begins(self, text: str) -> bool:
+        """Whether the conversation as text begins so."""
+        return self._render(self._turns).startswith(text)
 
     def _marked(self, text: str) -> list[Span]:
         """The replies as the template marks them; none if it does not mark each."""

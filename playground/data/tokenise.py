@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from playground.config import SettingsError
 from playground.data.formats import Sample
-from playground.data.template import Chat, Layout, Span, layout_of, plain_template
+from playground.data.spelled import as_letters
+from playground.data.template import Chat, Layout, Span, layout_of, marks_of, plain_template
 
 IGNORED = -100
 """Label of a token that does not count towards the loss (torch's own ``ignore_index``)."""
@@ -38,6 +39,8 @@ class Tokenised(NamedTuple):
     too_long: dropped as well, because the person would rather have that than a cut.
     plain_template: what conversations were written in, for a model that has no template of its own.
     lengths: tokens of every row, in order, before anything was cut or dropped.
+    spelled: rows of which a turn spells a mark of the model, read as the letters it is written in.
+    marked: rows without a template around them that hold such a mark, which stands for its token.
     """
 
     examples: list[Example]
@@ -46,6 +49,8 @@ class Tokenised(NamedTuple):
     too_long: int = 0
     plain_template: str | None = None
     lengths: tuple[int, ...] = ()
+    spelled: int = 0
+    marked: int = 0
 
 
 class Encoded(NamedTuple):
@@ -92,12 +97,14 @@ def tokenise(
     chat, plain = writing(samples, tokenizer)
     examples: list[Example] = []
     lengths: list[int] = []
-    cut = dropped = 0
+    cut = dropped = spelled = marked = 0
     for start in range(0, len(samples), CHUNK):
         check()
         for encoded in encode(samples[start : start + CHUNK], tokenizer, chat, learn_from):
             length = len(encoded.example.input_ids)
             lengths.append(length)
+            spelled += bool(encoded.layout.words)
+            marked += encoded.layout.marks
             over = length > max_seq_len
             if over and too_long == "drop":
                 dropped += 1
@@ -107,7 +114,28 @@ def tokenise(
     if not examples:
         raise _nothing_left(len(samples), dropped, max_seq_len, what)
     nothing = len(samples) - len(examples) - dropped
-    return Tokenised(examples, cut, nothing, dropped, plain, tuple(lengths))
+    return Tokenised(examples, cut, nothing, dropped, plain, tuple(lengths), spelled, marked)
+
+
+def said_of_marks(*found: Tokenised) -> list[str]:
+    """What a person should know of rows that spell marks of the model, as sentences."""
+    spelled, marked = (sum(getattr(each, name) for each in found) for name in ("spelled", "marked"))
+    said = []
+    if spelled:
+        said.append(
+            f"{_rows_hold(spelled)} words that are a mark of this model, such as its end of a "
+            "turn; they were read as words, letter by letter."
+        )
+    if marked:
+        said.append(
+            f"{_rows_hold(marked)} a mark of this model, such as its end of a text; no template is "
+            "written around these rows, so it was read as the mark."
+        )
+    return said
+
+
+def _rows_hold(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)} hold{'s' * (count == 1)}"
 
 
 def writing(samples: Sequence[Sample], tokenizer: Any) -> tuple[Chat | None, str | None]:
@@ -133,7 +161,8 @@ def encode(
     samples: Sequence[Sample], tokenizer: Any, chat: Chat | None, learn_from: str
 ) -> Iterator[Encoded]:
     """Each row as tokens and labels, none of it cut."""
-    layouts = [layout_of(sample, chat, learn_from) for sample in samples]
+    marks = chat.marks if chat else marks_of(tokenizer)
+    layouts = [layout_of(sample, chat, learn_from, marks) for sample in samples]
     # A template writes its own start mark; bare text gets the tokenizer's.
     return _encode(layouts, tokenizer, add_special_tokens=chat is None)
 
@@ -192,6 +221,14 @@ def _encode(
     ):
         if _straddle(spans, layout.learned):
             ids, spans = _in_pieces(layout, ids, spans, tokenizer)
+        if layout.words:
+            ids, spans = as_letters(ids, spans, layout.text, layout.words, tokenizer)
+        if layout.prompt_words:
+            coded_prompt = tokenizer(layout.prompt, return_offsets_mapping=True, **options)
+            places = coded_prompt["offset_mapping"]
+            prompt_ids, _ = as_letters(
+                prompt_ids, places, layout.prompt, layout.prompt_words, tokenizer
+            )
         labels = [
             token if inside else IGNORED
             for token, inside in zip(ids, _covered(spans, layout.learned), strict=True)

@@ -16,7 +16,8 @@ from playground.data.batches import MicroBatch, steps_of
 from playground.data.formats import Sample
 from playground.data.prefetch import prefetched
 from playground.data.split import load_split
-from playground.data.tokenise import Example, Tokenised, tokenise
+from playground.data.tokenise import Example, Tokenised, said_of_marks, tokenise
+from playground.download import fetched
 from playground.events import Event, Facts, Message, Stage, Template
 from playground.precision.recipe import Recipe
 from playground.precision.registry import recipe_of
@@ -101,6 +102,7 @@ def prepare(
     for sentence in split.notes:
         yield Message(level="info", text=sentence)
 
+    entry = yield from fetched(entry, check)
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
     base = load_base(entry, config, recipe, device, check=check, self_tests=self_tests)
@@ -115,6 +117,8 @@ def prepare(
     yield Stage(name="tokenising", detail=f"{len(split.train) + len(split.eval)} rows")
     learned = _tokenised(split.train, "training", base, config, check)
     asked = _tokenised(split.eval, "held-out", base, config, check)
+    for sentence in said_of_marks(learned, asked):
+        yield Message(level="info", text=sentence)
     _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
     written_in = _template(learned, split.train, base.tokenizer)
     yield Facts(eval_sha256=examples_sha256(asked.examples), template=written_in)

@@ -90,7 +90,7 @@ KINDS = ("bytes", "merges", "merges start")
 # --- rows -------------------------------------------------------------------------------------
 
 letters = st.sampled_from(
-    list("ab .,:\n\t'\"42<|>{}%\\") + ["  ", "the", " answer", "ä", "日", "😀"]
+    list("ab .,:\n\t'\"42<|>{}%\\") + ["  ", "the", " answer", "ä", "日", "😀", END, "<|start|>"]
 )
 words = st.lists(letters, max_size=12).map("".join)
 said = words.filter(str.strip)
@@ -141,7 +141,6 @@ def test_the_replies_and_their_end_marks_are_learned_and_nothing_else(
     name: str, kind: str, data: st.DataObject
 ) -> None:
     sample = data.draw(conversations(alternating=name == "alternating"))
-    assume(not any(mark in t["content"] for t in sample.messages for mark in (END, "<|start|>")))
     tokenizer = tokenizer_of(kind, TEMPLATES[name])
     found = tokens_of(sample, tokenizer)
     each = [reply.strip() if name == "alternating" else reply for reply in replies(sample)]
