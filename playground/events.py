@@ -210,8 +210,8 @@ class Facts(_Event):
     healed_at_step: int | None = None  # first step in heal_to
     healed_to: str | None = None
     resumed_at_step: int | None = None  # first step after it was resumed last
-    # What the rows were written in: the model's own chat template, the plain one for models without,
-    # or none, each prompt with its answer right behind it.
+    # What the rows were written in: the model's own chat template, the plain one for models that
+    # have none, or nothing, each prompt with its answer right behind it.
     template: Template | None = None
     eval_sha256: str | None = None  # of the held-out rows' tokens and labels
     batches_sha256: str | None = None

@@ -23,6 +23,7 @@ from playground.events import Message, Status
 from playground.failures import from_exit_code
 from playground.presets import Preset
 from playground.processes import ProcessId, child_environment
+from playground.residents import evict
 from playground.sinks import chosen_sinks
 from playground.store import Group, Run, RunStore, StoreError
 
@@ -216,6 +217,7 @@ class Launcher:
             return POLL_S if waiting or self._workers else IDLE_S
 
     def _spawn(self, run: Run) -> None:
+        evict(self._store.home)  # what else holds a model here: a run's memory is its own
         folder = self._store.run_folder(run.id)
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -57,6 +57,18 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="session")
+def trained_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one finished comparison that was really trained; copy it to change anything."""
+    from tests.trained import configured, train_into
+
+    home = tmp_path_factory.mktemp("trained") / "home"
+    store = RunStore(home)
+    train_into(store, configured("fp16"), configured("nvfp4"))
+    store.close()
+    return home
+
+
 @pytest.fixture
 def store(home: Path) -> Iterator[RunStore]:
     opened = RunStore(home)

@@ -1,0 +1,101 @@
+"""A finished run's model once more: its base in its precision, with the adapter it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from playground.catalog import resolve_model
+from playground.config import RunConfig, SettingsError
+from playground.data.formats import Sample
+from playground.data.template import Chat
+from playground.data.tokenise import Example, encode, writing
+from playground.events import Facts
+from playground.precision.registry import recipe_of
+from playground.training.adapter import add_adapter, load_adapter
+from playground.training.model import load_base
+
+_REPLY = "."  # what a question is answered with, to see how the template closes a reply
+
+
+class Tuned(NamedTuple):
+    """A model with its trained adapter, and how questions are put to it.
+
+    chat: what its rows were written in; None lays an answer right behind its prompt.
+    """
+
+    model: Any
+    tokenizer: Any
+    chat: Chat | None
+
+    def asked(self, question: str) -> Example:
+        """A question as the rows of the run asked theirs; of its tokens only the prompt's matter.
+
+        Raises:
+            SettingsError: the model's template refuses it.
+        """
+        sample = _sample(question, chat=True)
+        (encoded,) = encode([sample], self.tokenizer, self.chat, "answers")
+        return encoded.example
+
+
+def as_it_ended(config: RunConfig, facts: Facts) -> RunConfig:
+    """The configuration that loads the base under which a run's adapter was trained last."""
+    if facts.healed_to is None:
+        return config
+    return config.model_copy(update={"precision": facts.healed_to})
+
+
+def load_tuned(
+    config: RunConfig,
+    facts: Facts,
+    adapter: Path,
+    device: torch.device,
+    *,
+    self_tests: Path | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Tuned:
+    """Loads what a run ended with, ready to be asked.
+
+    Args:
+        config / facts: the run's.
+        adapter: the folder that ``save_adapter`` wrote.
+        self_tests: as in ``load_base``.
+        check: called between the parts of the work; raises to give up.
+    Raises:
+        SettingsError: the base cannot be had any more, or the adapter is not one of its layers.
+    """
+    config = as_it_ended(config, facts)
+    base = load_base(
+        resolve_model(config.model),
+        config,
+        recipe_of(config),
+        device,
+        check=check,
+        self_tests=self_tests,
+    )
+    model = add_adapter(base.model, config.lora, config.training.seed).to(device).eval()
+    try:
+        load_adapter(model, adapter)
+    except (ValueError, OSError) as error:
+        why = error if isinstance(error, ValueError) else type(error).__name__  # that names a path
+        raise SettingsError(
+            f"The adapter of this run cannot be read ({why}); train it again."
+        ) from None
+    return Tuned(model, base.tokenizer, chat_of(base.tokenizer, facts))
+
+
+def chat_of(tokenizer: Any, facts: Facts) -> Chat | None:
+    """What a run's rows were written in; of runs that did not keep it, the model's own template."""
+    if facts.template == "none":
+        return None
+    chat, _ = writing([_sample("", chat=facts.template == "plain")], tokenizer)
+    return chat
+
+
+def _sample(question: str, *, chat: bool) -> Sample:
+    turns = ({"role": "user", "content": question}, {"role": "assistant", "content": _REPLY})
+    return Sample(turns, chat=chat, place="The question")
