@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from playground.hardware import MIB
 
 ROOT = Path(__file__).parent.parent
 """The checkout: where ``playground`` and ``kernels`` are found."""
+
+Child = subprocess.Popen[bytes]
 
 # Start times derive from a boot time that a clock adjustment moves by up to a second.
 _SAME_START_S = 2.0
@@ -140,6 +142,24 @@ def run_to_end(
             ).returncode
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"no end within {longest_s} s") from None
+
+
+@contextmanager
+def running(command: Sequence[str], output: Path, environment: dict[str, str]) -> Iterator[Child]:
+    """A child of ours whose output goes to a file, and which is gone when the block is left."""
+    with output.open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def last_line(output: Path) -> str:

@@ -1,0 +1,143 @@
+"""Watches the child that fetches a model, says how far it is, and ends it when told to stop.
+
+Files that were complete are kept, so that what was broken off goes on with the next file; the one
+that was under way begins anew, as the hub's client keeps no half of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from playground.catalog.cache import cached_folder
+from playground.catalog.entry import ModelEntry
+from playground.config import SettingsError, private
+from playground.data.hub import Unreachable
+from playground.events import Message, Stage
+from playground.processes import Child, child_environment, last_line, running
+
+CHILD = ("-P", "-m", "playground.download")  # -P: never import from the cwd
+_LOOK_S = 0.2
+_SAY_S = 1.0
+
+
+def fetched(
+    entry: ModelEntry, check: Callable[[], None], child: tuple[str, ...] = CHILD
+) -> Generator[Stage | Message, None, ModelEntry]:
+    """Yields how far the download is; returns the model with its folder, from which it is loaded.
+
+    A model that is on this machine is returned as it is. Without a connection the copy in the
+    cache serves, and that is said.
+
+    Args:
+        check: called all the while; raises to give up, and then nothing of the download is left
+            running.
+        child: arguments of the interpreter that fetches.
+    Raises:
+        SettingsError: there is no such model, it may not be read, or it cannot be fetched.
+    """
+    if entry.hub_id is None:
+        return entry
+    yield Stage(name="asking the hub", detail=entry.id)
+    with tempfile.TemporaryDirectory(prefix="fp4-download-") as name:
+        folder = Path(name)
+        (folder / "request.json").write_text(json.dumps({"hub_id": entry.hub_id}), encoding="utf-8")
+        command = [sys.executable, *child, name]
+        log = folder / "output.log"
+        with running(command, log, child_environment()) as process, _without_halves(process):
+            yield from _progress(entry.hub_id, folder / "plan.json", process, check)
+        found = _answer(entry.hub_id, folder, process)
+    if "unreachable" in found:
+        cached = cached_folder(entry.hub_id)
+        if cached is None:
+            raise Unreachable(found["unreachable"])
+        text = f"{found['unreachable'].partition('; ')[0]}. Its copy in the cache is used."
+        yield Message(level="info", text=text)
+        return entry.changed(path=cached)
+    if "refused" in found:
+        raise SettingsError(found["refused"])
+    return entry.changed(path=Path(found["folder"]))
+
+
+def _progress(
+    hub_id: str, plan: Path, process: Child, check: Callable[[], None]
+) -> Iterator[Stage]:
+    blobs = _blobs(hub_id)
+    before, total, said_at = _on_disk(blobs), 0, -_SAY_S
+    while process.poll() is None:
+        check()
+        if not total and plan.is_file():
+            before = _on_disk(blobs)
+            total = json.loads(plan.read_text(encoding="utf-8"))["bytes"]
+        if total and time.monotonic() - said_at >= _SAY_S:
+            said_at = time.monotonic()
+            yield _stage(hub_id, _on_disk(blobs) - before, total)
+        time.sleep(_LOOK_S)
+
+
+def _stage(hub_id: str, done: int, total: int) -> Stage:
+    done = max(0, min(done, total))
+    unit, name = (1e9, "GB") if total >= 1e8 else (1e6, "MB")
+    detail = f"{hub_id}, {done / unit:.1f} of {total / unit:.1f} {name}"
+    return Stage(name="fetching the model", detail=detail, progress=done / total)
+
+
+def _blobs(hub_id: str) -> Path:
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    name = repo_folder_name(repo_id=hub_id, repo_type="model")
+    return Path(constants.HF_HUB_CACHE) / name / "blobs"
+
+
+def _on_disk(blobs: Path) -> int:
+    """Bytes that the files there take; a file that is filled from several ends has gaps."""
+    size = 0
+    with suppress(FileNotFoundError):  # nothing was fetched yet, or a file was moved meanwhile
+        for file in os.scandir(blobs):
+            with suppress(FileNotFoundError):
+                found = file.stat()
+                size += min(found.st_blocks * 512, found.st_size)
+    return size
+
+
+@contextmanager
+def _without_halves(process: Child) -> Iterator[None]:
+    """Ends the child if the block is left early, and removes the files it was in the middle of."""
+    try:
+        yield
+    except BaseException:
+        halves = _being_written(process.pid)
+        process.kill()
+        process.wait()
+        for half in halves:
+            half.unlink(missing_ok=True)
+        raise
+
+
+def _being_written(pid: int) -> list[Path]:
+    try:
+        files = psutil.Process(pid).open_files()
+    except psutil.Error:  # it has just ended by itself
+        return []
+    return [Path(file.path) for file in files if file.path.endswith(".incomplete")]
+
+
+def _answer(hub_id: str, folder: Path, process: Child) -> dict[str, Any]:
+    file = folder / "answer.json"
+    if file.is_file():
+        return json.loads(file.read_text(encoding="utf-8"))
+    reason = private(last_line(folder / "output.log")) or f"exit code {process.returncode}"
+    raise SettingsError(
+        f"Model '{hub_id}' could not be fetched ({reason}); start again, and what was complete is "
+        "not fetched a second time."
+    )
