@@ -29,7 +29,7 @@ from playground.config import (
 )
 
 FOLDER = Path(__file__).parent.parent / "presets"
-_WORDS = ("title", "summary", "expect", "precisions", "seeds")
+_WORDS = ("title", "summary", "expect", "takes", "machine", "precisions", "seeds")
 _MOST_SEEDS = 100
 _KEYS = (*_WORDS, "model", "dataset", *SECTIONS)
 _LONGEST_TITLE = 80
@@ -44,6 +44,9 @@ class Preset:
         name: id of a preset in ``presets/``, or the file's stem.
         title / summary / expect: what it is, in a line, with the settings that were changed since;
             in two; and what one will probably see.
+        takes: how long, and on what, in a few words; empty where nobody has measured it.
+        machine: what it is meant for; a "gpu" one would take days on a CPU.
+        own: a person's own, from the home folder.
         precisions: in the order in which they run.
         config: the run in the first of them.
         seeds: how often each precision is repeated, with ``seed``, ``seed + 1``, ...
@@ -56,6 +59,9 @@ class Preset:
     precisions: tuple[str, ...]
     config: RunConfig
     seeds: int = 1
+    takes: str = ""
+    machine: Literal["any", "gpu"] = "any"
+    own: bool = False
 
     @property
     def configs(self) -> list[RunConfig]:
@@ -74,7 +80,9 @@ def list_presets() -> list[Preset]:
     return [load_preset(name) for name in names]
 
 
-def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Preset:
+def load_preset(
+    name_or_path: str, overrides: Mapping[str, str] | None = None, home: Path | None = None
+) -> Preset:
     """A preset by name or file, with settings changed as if typed.
 
     Its title says what was changed, for people to tell one comparison from another.
@@ -82,10 +90,11 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
     Args:
         overrides: ``{"max_steps": "40", "training.seed": "7", "precisions": "fp16,nvfp4"}``;
             an empty text or ``null`` leaves out what may be left out.
+        home: the home folder, whose ``presets/`` holds a person's own; ours come first.
     Raises:
         SettingsError: anything is unknown, missing or out of range.
     """
-    path = _path(name_or_path)
+    path = _path(name_or_path, home)
     values = _merged(defaults(), _read(path), path)
     words = {key: values.pop(key, None) for key in _WORDS}
     preset_seeds = _seeds(words["seeds"])
@@ -115,6 +124,9 @@ def load_preset(name_or_path: str, overrides: Mapping[str, str] | None = None) -
         precisions=precisions,
         config=config,
         seeds=seeds,
+        takes=str(words["takes"] or "").strip(),
+        machine=_machine(words["machine"]),
+        own=home is not None and path.parent == own_folder(home),
     )
 
 
@@ -123,24 +135,37 @@ def defaults() -> dict[str, Any]:
     return _read(FOLDER / "_defaults.yaml")
 
 
+def own_folder(home: Path) -> Path:
+    """Where a person's own presets are, a file each."""
+    return expand(home) / "presets"
+
+
+def own_names(home: Path | None) -> list[str]:
+    """Names of a person's own presets, whether or not they can be read."""
+    found = own_folder(home).glob("[!._]*.yaml") if home is not None else ()
+    return sorted(path.stem for path in found)
+
+
 def _names() -> list[str]:
     # _defaults.yaml and catalog.yaml lie beside the presets.
     others = ("_defaults", "catalog")
     return [path.stem for path in FOLDER.rglob("*.yaml") if path.stem not in others]
 
 
-def _path(name_or_path: str) -> Path:
-    names = _names()
+def _path(name_or_path: str, home: Path | None) -> Path:
+    names, own = _names(), own_names(home)
     if name_or_path in names:
         return next(path for path in FOLDER.rglob("*.yaml") if path.stem == name_or_path)
+    if home is not None and name_or_path in own:
+        return own_folder(home) / f"{name_or_path}.yaml"
     if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
         path = expand(name_or_path)
         if not path.is_file():
             raise SettingsError(f"Preset file '{name_or_path}' does not exist; check the path.")
         return path
     raise SettingsError(
-        f"Preset '{name_or_path}' is unknown; choose from {', '.join(sorted(names))},"
-        f" or give the path of a .yaml file.{nearest(name_or_path, names)}"
+        f"Preset '{name_or_path}' is unknown; choose from {', '.join(sorted({*names, *own}))},"
+        f" or give the path of a .yaml file.{nearest(name_or_path, [*names, *own])}"
     )
 
 
@@ -273,6 +298,12 @@ def _title(title: str, differences: list[str]) -> str:
         return title
     title = f"{title}: {', '.join(differences)}"
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def _machine(value: Any) -> Literal["any", "gpu"]:
+    if value not in (None, "any", "gpu"):
+        raise SettingsError(f"'machine' is {value!r}; write any or gpu.")
+    return value or "any"
 
 
 def _seeds(value: Any) -> int:

@@ -31,6 +31,7 @@ GOOD = "model: tiny\ndataset: iso-dates\nprecisions: [fp16]\n"
 def test_every_preset_loads_and_names_what_the_catalog_has(name: str) -> None:
     preset = load_preset(name)
     assert preset.title and preset.summary and preset.expect
+    assert preset.takes or preset.machine == "gpu"  # nobody has measured those
     assert preset.config.precision == preset.precisions[0]
     resolve_model(preset.config.model)
     resolve_dataset(preset.config.dataset)
@@ -53,6 +54,19 @@ def test_repetitions_differ_in_the_seed_alone_and_share_their_held_out_rows() ->
 def test_seeds_that_cannot_be_are_refused(seeds: str) -> None:
     with pytest.raises(SettingsError, match="'seeds' is .*; give how often each precision is"):
         load_preset("quick", {"seeds": seeds})
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if load_preset(n).machine == "gpu"])
+def test_what_was_not_measured_says_so(name: str) -> None:
+    preset = load_preset(name)
+    assert preset.expect.startswith("We have measured nothing of this")
+    decoded = {p for p in preset.precisions if PRECISIONS[p].activations.startswith("16")}
+    assert not decoded & {"nf4", "nvfp4-weight-only"} or "slower" in preset.expect
+
+
+def test_a_machine_that_is_none_is_refused(write) -> None:
+    with pytest.raises(SettingsError, match="'machine' is 'tpu'; write any or gpu"):
+        load_preset(write(GOOD + "machine: tpu\n"))
 
 
 def test_the_ladder_has_every_precision_there_is() -> None:
