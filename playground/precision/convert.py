@@ -2,41 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from kernels.format import has_values
 from playground.config import SettingsError
 from playground.events import Coverage, Skipped
 from playground.precision.error import rounding_error
+from playground.precision.found import as_linear, is_conv1d, linears, other_matrices
 from playground.precision.keep import KEPT, keep, kept_layers
 from playground.precision.operands import SharedOperand
 from playground.precision.recipe import Recipe
 
 
-def convert(
+class Taken(NamedTuple):
+    """A Linear has just been looked at, and its exact weight is about to be freed.
+
+    layer: what stands for it now: itself where it was skipped.
+    exact: what the layer was made from; whoever keeps it keeps its memory.
+    share: of the weights of all Linears, what has been looked at, 0..1.
+    """
+
+    layer: nn.Module
+    exact: Tensor
+    share: float
+
+
+def convert(model: nn.Module, recipe: Recipe, device: torch.device, **options: Any) -> Coverage:
+    """All of ``converting``, without a word on the way."""
+    work = converting(model, recipe, device, **options)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return done.value
+
+
+def converting(
     model: nn.Module,
     recipe: Recipe,
     device: torch.device,
     *,
     check: Callable[[], None] = lambda: None,
     measure: bool = False,
-) -> Coverage:
+    dtype: torch.dtype | None = None,
+    adjust: Callable[[str, Tensor], Tensor] | None = None,
+) -> Generator[Taken, None, Coverage]:
     """Swaps the Linears of ``model`` in place for ``recipe``'s on ``device``; freezes the rest.
 
-    Layers are found by what they are, not by their names: every ``nn.Linear`` except the output
-    head and a matrix shared with an embedding, which stay in the compute type. One at a time, so
-    the float weight of each is freed before the next is made.
+    Layers are found by what they are, not by their names: every ``nn.Linear`` and ``Conv1D`` except
+    the output head and a matrix shared with an embedding, which stay in the compute type. One at a
+    time, so the float weight of each is freed before the next is made, and a caller is told of it.
 
     Args:
         check: called before each layer; raises to give up (someone asked to stop).
         measure: keeps each weight's rounding error with its layer; later the exact one is gone.
+        dtype: the compute type, into which a weight is brought that still is in its file's; None
+            takes every weight as it is.
+        adjust: called with each layer's name and float weight, (N, K); what it returns is rounded
+            in its place.
     Returns:
         Coverage: how many were converted, which were skipped and why (those that the recipe keeps
-        in 16 bits among them), and the share of all Linear weights, head included, that the
-        precision took over.
+        in 16 bits among them, and matrices that are no Linear's), and the share of all their
+        weights, head included, that the precision took over.
     Raises:
         SettingsError: there is no Linear that this precision can take over, a weight that is not
             finite, or a layer to keep that is not there.
@@ -44,32 +75,40 @@ def convert(
     model.requires_grad_(False)
     # What is kept in 16 bits rounds an activation otherwise than its neighbours do.
     operand, operand_of_kept = SharedOperand(), SharedOperand()
-    swapped: dict[int, nn.Linear] = {}
-    skipped: list[Skipped] = []
-    weights = {"all": 0, "converted": 0}
-    _refuse_non_finite(model)
-    linears = _linears(model)
-    kept = kept_layers(model, recipe, [name for name, _ in linears])
-    for name, linear in linears:
+    # By name: a list of the modules would keep the exact weights alive.
+    names = [name for name, _ in linears(model)]
+    kept = kept_layers(model, recipe, names)
+    _refuse_non_finite_others(model)
+    total = sum({id(module): module.weight.numel() for _, module in linears(model)}.values())
+    others = other_matrices(model)
+    skipped = [listed for listed, _ in others]
+    swapped: dict[int, nn.Module] = {}
+    looked_at = taken_over = converted = 0
+    for name in names:
         check()
-        if id(linear) not in swapped:
-            size = linear.weight.numel()
-            weights["all"] += size
-            reason = _why_not(model, linear, recipe)
-            if reason:
-                skipped.append(Skipped(name=name, reason=reason))
-                continue
-            if name in kept:
-                skipped.append(Skipped(name=name, reason=KEPT))
-                swapped[id(linear)] = keep(linear, recipe, device, operand_of_kept)
-            else:
-                weights["converted"] += size
-                swapped[id(linear)] = recipe.convert(linear, device, operand)
-        if measure:
-            exact, frozen = linear.weight.detach(), swapped[id(linear)]
-            frozen.weight_error = rounding_error(exact, frozen.decoded_weight())
-        _set(model, name, swapped[id(linear)])
-    converted = sum(not layer.kept for layer in swapped.values())
+        found = model.get_submodule(name)
+        if id(found) in swapped:  # used twice
+            _set(model, name, swapped[id(found)])
+            continue
+        exact = _exact(name, found, dtype, adjust)
+        layer: nn.Module = found
+        if reason := _why_not(model, found, exact, recipe):
+            skipped.append(Skipped(name=name, reason=reason))
+        elif name in kept:
+            skipped.append(Skipped(name=name, reason=KEPT))
+            layer = keep(exact, recipe, device, operand_of_kept)
+        else:
+            layer = recipe.convert(exact, device, operand)
+            converted, taken_over = converted + 1, taken_over + exact.weight.numel()
+        if measure and layer is not found:
+            layer.weight_error = rounding_error(exact.weight, layer.decoded_weight())
+        looked_at += exact.weight.numel()
+        swapped[id(found)] = layer
+        _set(model, name, layer)
+        taken = Taken(layer, exact.weight.detach(), looked_at / total)
+        del found, exact, layer
+        yield taken
+        del taken
     if not converted:
         raise SettingsError(_nothing_converted(recipe, skipped))
     model.shared_operand = operand
@@ -77,8 +116,26 @@ def convert(
     return Coverage(
         converted=converted,
         skipped=tuple(skipped),
-        share_of_linear_weights=weights["converted"] / weights["all"],
+        share_of_linear_weights=taken_over / (total + sum(size for _, size in others)),
     )
+
+
+def _exact(
+    name: str,
+    found: nn.Module,
+    dtype: torch.dtype | None,
+    adjust: Callable[[str, Tensor], Tensor] | None,
+) -> nn.Linear:
+    """``found`` as a plain Linear, its weight as it is to be rounded, which is its own from now."""
+    before = weight = found.weight.detach()
+    if dtype is not None:
+        weight = weight.to(dtype)
+    if adjust is not None:
+        weight = adjust(name, weight.t()).t() if is_conv1d(found) else adjust(name, weight)
+    _refuse_non_finite(f"{name}.weight", weight)
+    if weight is not before:
+        found.weight = nn.Parameter(weight, requires_grad=False)
+    return as_linear(found)
 
 
 def _next_pass(model: nn.Module, *_: object) -> None:
@@ -86,36 +143,39 @@ def _next_pass(model: nn.Module, *_: object) -> None:
     model.shared_operand.next_pass()
 
 
-def _linears(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    # GPT-2's Conv1D is a Linear in all but type; listed, so that nobody thinks it was converted.
-    return [
-        (name, module)
-        for name, module in model.named_modules(remove_duplicate=False)
-        if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
-    ]
-
-
-def _why_not(model: nn.Module, linear: nn.Module, recipe: Recipe) -> str | None:
+def _why_not(model: nn.Module, found: nn.Module, exact: nn.Linear, recipe: Recipe) -> str | None:
     find_head = getattr(model, "get_output_embeddings", lambda: None)
-    if linear is find_head():
+    if found is find_head():
         return "the output head stays in the compute type"
-    if type(linear) is not nn.Linear:
-        return f"a {type(linear).__name__} is not a plain Linear"
-    if any(linear.weight is m.weight for m in model.modules() if isinstance(m, nn.Embedding)):
+    if type(exact) is not nn.Linear:
+        return f"a {type(exact).__name__} is not a plain Linear"
+    if any(found.weight is shared for shared in _embedded(model)):
         return "its matrix is shared with an embedding"
-    return recipe.refuses(linear)
+    return recipe.refuses(exact)
 
 
-def _refuse_non_finite(model: nn.Module) -> None:
+def _refuse_non_finite_others(model: nn.Module) -> None:
+    """Of all but the Linears' weights, which are looked at when their turn comes."""
+    later = {id(m.weight) for _, m in linears(model)} - {id(w) for w in _embedded(model)}
     for name, weight in model.named_parameters():
-        if not has_values(weight):
-            continue
-        bad = weight.numel() - int(torch.isfinite(weight).sum())
-        if bad:
-            raise SettingsError(
-                f"Tensor '{name}' has {bad} weights that are NaN or infinite; "
-                "pick another checkpoint."
-            )
+        if id(weight) not in later:
+            _refuse_non_finite(name, weight)
+
+
+def _embedded(model: nn.Module) -> list[Tensor]:
+    return [module.weight for module in model.modules() if isinstance(module, nn.Embedding)]
+
+
+def _refuse_non_finite(name: str, weight: Tensor) -> None:
+    if not has_values(weight) or not weight.numel():
+        return
+    # The extremes tell, and take no memory; counting takes a few copies.
+    if all(torch.isfinite(extreme) for extreme in weight.aminmax()):
+        return
+    bad = weight.numel() - int(torch.isfinite(weight).sum())
+    raise SettingsError(
+        f"Tensor '{name}' has {bad} weights that are NaN or infinite; pick another checkpoint."
+    )
 
 
 def _set(model: nn.Module, name: str, module: nn.Module) -> None:

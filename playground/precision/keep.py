@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from playground.config import QuantizationSettings, SettingsError, nearest
+from playground.precision.found import linears
 from playground.precision.operands import SharedOperand
 from playground.precision.quantized import Quantized
 from playground.precision.recipe import Recipe
@@ -44,11 +45,7 @@ def check_kept(model: nn.Module, settings: QuantizationSettings) -> None:
     Raises:
         SettingsError: as ``kept_layers``.
     """
-    layers = [
-        name
-        for name, module in model.named_modules(remove_duplicate=False)
-        if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"  # as in convert
-    ]
+    layers = [name for name, _ in linears(model)]
     names = () if settings.keep_layers == "none" else settings.keep_layers
     _chosen(model, names, settings.keep_last_blocks, layers)
 
@@ -109,4 +106,4 @@ def _blocks(model: nn.Module) -> tuple[str, nn.ModuleList]:
 
 
 def _linear_weights(module: nn.Module) -> int:
-    return sum(m.weight.numel() for m in module.modules() if isinstance(m, nn.Linear))
+    return sum(found.weight.numel() for _, found in linears(module))

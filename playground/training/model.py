@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from playground.catalog.models import ModelEntry
 from playground.config import RunConfig
 from playground.events import Coverage
-from playground.precision.convert import convert
+from playground.precision.convert import Taken, convert, converting
+from playground.precision.found import as_linear, linears
 from playground.precision.keep import check_kept
+from playground.precision.linear import FrozenLinear
 from playground.precision.recipe import Recipe
-from playground.training.pretrained import load_checkpoint
+from playground.training.adapter import check_targets
+from playground.training.in_file import is_in_file
+from playground.training.meters import MIB, stored_bytes
+from playground.training.pretrained import empty_model, load_checkpoint, load_configuration
 
 _TESTED_TOKENS = 4096  # more would only make the self-test slower
 
@@ -25,6 +30,7 @@ class Base(NamedTuple):
 
     tried: what the self-test said of each backend that might serve, a sentence each.
     unused: as in ``Checkpoint``.
+    loading_peak_mib: the most that its tensors occupied while they were read, wherever they were.
     """
 
     model: Any
@@ -32,9 +38,20 @@ class Base(NamedTuple):
     coverage: Coverage
     tried: list[str]
     unused: list[str]
+    loading_peak_mib: float
 
 
-def load_base(
+def load_base(*arguments: Any, **options: Any) -> Base:
+    """All of ``loading``, without a word on the way."""
+    work = loading(*arguments, **options)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return done.value
+
+
+def loading(
     entry: ModelEntry,
     config: RunConfig,
     recipe: Recipe,
@@ -42,32 +59,78 @@ def load_base(
     *,
     check: Callable[[], None] = lambda: None,
     self_tests: Path | None = None,
-    adjust: Callable[[nn.Module], None] = lambda model: None,
-) -> Base:
-    """Loads a model and puts it into a precision, on ``device``.
+    adjust: Callable[[str, Tensor], Tensor] | None = None,
+) -> Generator[float, None, Base]:
+    """Loads a model and puts it into a precision, on ``device``; yields the share that is done.
 
-    On a GPU the backends that might serve are first tried on the model's own shapes.
+    A Linear is read from its file when its turn comes to be rounded, so the model never stands in
+    floats as a whole (but for GGUF, which is decoded whole). What the model's architecture and the
+    settings refuse is refused before any weight is fetched. On a GPU the backends that might serve
+    are first tried on the model's own shapes.
 
     Args:
-        check: called between the parts of the work; raises to give up.
+        check: called between the parts of the work and before each Linear; raises to give up.
         self_tests: file that keeps what they came to; None tries them anew.
-        adjust: called with the published model, in floats and on the CPU, before it is rounded.
+        adjust: called with each Linear's name and published weight, (N, K), before it is rounded.
     Raises:
         SettingsError: as ``load_checkpoint``, ``check_kept`` and ``convert``.
     """
-    compute = recipe.compute_dtype if device.type == "cuda" else torch.float32
-    model, tokenizer, unused = load_checkpoint(entry, config.data.max_seq_len, compute, check=check)
-    check_kept(model, config.quantization)
-    tokens = config.training.micro_batch_size * config.data.max_seq_len
-    tried = recipe.self_test(device, linear_shapes(model, tokens), self_tests)
-    adjust(model)
-    coverage = convert(model, recipe, device, check=check, measure=config.measure.probe_every > 0)
-    return Base(model.to(device), tokenizer, coverage, tried, unused)
+    compute = compute_dtype(recipe, device)
+    longest = config.data.max_seq_len
+    published = load_configuration(entry, longest)
+    check()
+    shapes = empty_model(entry, published, compute)
+    check_kept(shapes, config.quantization)
+    check_targets(shapes, config.lora)
+    tokens = config.training.micro_batch_size * longest
+    tried = recipe.self_test(device, linear_shapes(shapes, tokens), self_tests)
+    convert(shapes, recipe, torch.device("meta"))
+    model, tokenizer, unused = load_checkpoint(
+        entry, longest, compute, check=check, published=published, linears_in_file=True
+    )
+    measure = config.measure.probe_every > 0
+    work = converting(
+        model, recipe, device, check=check, measure=measure, dtype=compute, adjust=adjust
+    )
+    coverage, peak_mib = yield from _watched(model, work)
+    return Base(model.to(device), tokenizer, coverage, tried, unused, peak_mib)
+
+
+def compute_dtype(recipe: Recipe, device: torch.device) -> torch.dtype:
+    """Of all that is no converted Linear: 16-bit products on a CPU are a hundred times slower."""
+    return recipe.compute_dtype if device.type == "cuda" else torch.float32
+
+
+def _watched(
+    model: nn.Module, work: Generator[Taken, None, Coverage]
+) -> Generator[float, None, tuple[Coverage, float]]:
+    """Passes on the share of ``work`` that is done; returns its result and the most MiB in use.
+
+    What still lies in its file, mapped, counts for nothing, nor what lives inside one operation.
+    """
+    most = stored_bytes(_read(model))
+    while True:
+        try:
+            taken = next(work)
+        except StopIteration as done:
+            return done.value, most / MIB
+        most = max(most, stored_bytes([*_read(model), taken.exact]))
+        share = taken.share
+        del taken  # or two exact weights would be there at once
+        yield share
+
+
+def _read(model: nn.Module) -> Iterator[Tensor]:
+    """All tensors but Linears' weights that wait in their file."""
+    found = {id(m.weight) for _, m in linears(model) if not isinstance(m, FrozenLinear)}
+    for tensor in (*model.parameters(), *model.buffers()):
+        if id(tensor) not in found or not is_in_file(tensor):
+            yield tensor
 
 
 def linear_shapes(model: nn.Module, tokens: int) -> tuple[tuple[int, int, int], ...]:
     """(M tokens, N outputs, K inputs) of the products of ``model``, each once, in order of size."""
-    found = {(m.out_features, m.in_features) for m in model.modules() if isinstance(m, nn.Linear)}
+    found = {tuple(as_linear(module).weight.shape) for _, module in linears(model)}
     head = model.get_output_embeddings()
     if head is not None:
         found -= {tuple(head.weight.shape)}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import torch
 
 from playground.catalog.models import ModelEntry
 from playground.config import SettingsError
-from playground.data.hub import Unreachable, hub_files
+from playground.data.hub import Unreachable, hub_files, refuse_unusable
 
 _LONGEST_REASON = 200
 
@@ -31,11 +32,19 @@ def load_checkpoint(
     dtype: torch.dtype,
     *,
     check: Callable[[], None] = lambda: None,
+    published: Any = None,
+    linears_in_file: bool = False,
 ) -> Checkpoint:
     """Loads a causal language model in floats, on the CPU, and its tokenizer.
 
     Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
+    GGUF is always decoded whole, by transformers: all of it then stands in memory in ``dtype``.
 
+    Args:
+        published: what ``load_configuration`` returned, if it was asked: to read it from a GGUF
+            file takes seconds.
+        linears_in_file: leaves the weights of Linears in their safetensors file, in its type and
+            mapped into memory, for ``converting`` to read one at a time.
     Raises:
         SettingsError: it cannot be found or reached, has no safe weights, lacks some that its
             configuration asks for, is already quantised, or reads shorter sequences than
@@ -43,7 +52,7 @@ def load_checkpoint(
     """
     where = _source(entry)
     # Reading any part of a GGUF file takes seconds and asks nobody, so we ask in between.
-    model_config = _configuration(entry, where, max_seq_len)
+    model_config = published or _configuration(entry, where, max_seq_len)
     check()
     tokenizer = _load(entry, "tokenizer", where)
     check()
@@ -56,6 +65,10 @@ def load_checkpoint(
         "output_loading_info": True,
         "ignore_mismatched_sizes": True,
     }
+    if linears_in_file and not entry.gguf_file:
+        from playground.training.in_file import LeaveInFile
+
+        options["quantization_config"] = LeaveInFile()
     model, loaded = _load(entry, "weights", where | options)
     _refuse_incomplete(entry, loaded)
     check()
@@ -105,6 +118,17 @@ def load_configuration(entry: ModelEntry, max_seq_len: int) -> Any:
     return _configuration(entry, _source(entry), max_seq_len)
 
 
+def empty_model(entry: ModelEntry, published: Any, dtype: torch.dtype) -> Any:
+    """The model that ``load_checkpoint`` returns, without values: on the meta device.
+
+    Args:
+        published: what ``load_configuration`` returned.
+    Raises:
+        SettingsError: there is no such architecture.
+    """
+    return _load(entry, "architecture", {"config": published, "dtype": dtype})
+
+
 def _source(entry: ModelEntry) -> dict[str, Any]:
     """Arguments of ``from_pretrained`` that say where the model is.
 
@@ -121,16 +145,7 @@ def _source(entry: ModelEntry) -> dict[str, Any]:
         if not _in_cache(entry.hub_id):
             raise
         return source | {"local_files_only": True}
-    if "adapter_config.json" in files:  # transformers would load its base model, whichever that is
-        raise SettingsError(
-            f"Model '{entry.id}' is an adapter and not a whole model; "
-            "name the base model that it was trained on."
-        )
-    if not any(name.endswith(".safetensors") for name in files):
-        raise SettingsError(
-            f"Model '{entry.id}' has no safetensors weights; other formats can run code when they "
-            "are read, so pick a checkpoint that has them."
-        )
+    refuse_unusable(entry.id, files)
     return source
 
 
@@ -146,9 +161,14 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # nobody watches a worker's stderr
-    loaders = {"tokenizer": AutoTokenizer, "configuration": AutoConfig}
+    loaders = {
+        "tokenizer": AutoTokenizer.from_pretrained,
+        "configuration": AutoConfig.from_pretrained,
+        "weights": AutoModelForCausalLM.from_pretrained,
+        "architecture": _empty,
+    }
     try:
-        return loaders.get(part, AutoModelForCausalLM).from_pretrained(**arguments)
+        return loaders[part](**arguments)
     except Exception as error:
         # A broken file makes the libraries raise anything: struct.error, ZeroDivisionError, ...
         if _is_out_of_memory(error):
@@ -160,6 +180,18 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
             f"The {part} of {source}model '{entry.id}' cannot be loaded ({_reason(entry, error)}); "
             "its files may be cut short or damaged: save or fetch it again, or pick another model."
         ) from error
+
+
+def _empty(config: Any, dtype: torch.dtype) -> Any:
+    from transformers import AutoModelForCausalLM
+    from transformers.initialization import no_init_weights
+
+    with torch.device("meta"), no_init_weights():
+        # A copy, for a model writes into its configuration.
+        model = AutoModelForCausalLM.from_config(deepcopy(config), dtype=dtype)
+    model.tie_weights()
+    model.config.use_cache = False
+    return model
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -9,10 +9,11 @@ what ``load_base`` makes for a fresh run, so the two agree to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import recipe_of
@@ -54,7 +55,7 @@ def rebase(
             run.device,
             check=check,
             self_tests=run.self_tests,
-            adjust=(lambda model: _merge(base, model)) if merged else lambda model: None,
+            adjust=partial(_merged, base) if merged else None,
         )
     compute = fresh.model.get_input_embeddings().weight.dtype
     for module in fresh.model.modules():
@@ -75,13 +76,16 @@ def let_go(run: Prepared) -> None:
 
 
 @torch.no_grad()
-def _merge(base: nn.Module, published: nn.Module) -> None:
-    for name, layer in base.named_modules():
-        if _is_adapted(layer):
-            weight = published.get_submodule(name).weight
-            for adapter in layer.active_adapters:
-                delta = layer.get_delta_weight(adapter)  # peft's own: (alpha / r) B A, transposed
-                weight.data = weight.data.float() + delta.to(weight.device)  # where it must be
+def _merged(base: nn.Module, name: str, weight: Tensor) -> Tensor:
+    """(N, K), with the adapter of the layer ``name`` of ``base`` added to it."""
+    layer = base.get_submodule(name)
+    if _is_adapted(layer):
+        for adapter in layer.active_adapters:
+            delta = layer.get_delta_weight(adapter)  # peft's own: (alpha / r) B A
+            if layer.fan_in_fan_out:  # around a Conv1D that its precision left alone
+                delta = delta.T
+            weight = weight.float() + delta.to(weight.device)  # where it must be
+    return weight
 
 
 def _take_over(place: nn.Module, fresh: nn.Module) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 import torch
 from torch import nn
+from transformers.pytorch_utils import Conv1D
 
 from playground.config import SettingsError
-from playground.precision.convert import convert
+from playground.precision.convert import convert, converting
+from playground.precision.found import linears
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import PRECISION_RECIPES
+from tests.assertions import bits_equal
 from tests.tiny import tiny_llama
 
 CPU = torch.device("cpu")
@@ -82,17 +87,51 @@ def test_a_weight_beyond_fp16_is_skipped_not_made_infinite() -> None:
     assert "1e+05" in skipped.reason and "FP16" in skipped.reason
 
 
-class Conv1D(nn.Module):
-    """GPT-2's transposed Linear, by its name."""
+@pytest.mark.parametrize("name", PRECISION_RECIPES)
+def test_a_conv1d_becomes_the_linear_that_it_is(name: str) -> None:
+    torch.manual_seed(0)
+    conv, linear = Conv1D(48, 32), nn.Linear(32, 48)
+    linear.weight.data, linear.bias.data = conv.weight.data.T.contiguous(), conv.bias.data
+    ours, theirs = nn.Sequential(conv), nn.Sequential(linear)
+    assert converted(ours, name) == converted(theirs, name)
+    assert type(ours[0]) is type(theirs[0])
+    bits_equal(ours[0].decoded_weight(), theirs[0].decoded_weight())
+    x = torch.randn(3, 32)
+    torch.testing.assert_close(ours(x), theirs(x))
+
+
+class Experts(nn.Module):
+    """As models keep them: the matrices of four in one tensor, and a router that is no Linear."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(16, 16))
+        self.up = nn.Parameter(torch.zeros(4, 32, 16))
+        self.router = nn.Parameter(torch.zeros(4, 16))
+        self.proj = nn.Linear(16, 64)
 
 
-def test_a_model_without_a_plain_linear_is_refused() -> None:
-    with pytest.raises(SettingsError, match="a Conv1D is not a plain Linear.*another model"):
-        converted(nn.Sequential(Conv1D()))
+def test_matrices_that_no_linear_holds_are_listed_and_counted() -> None:
+    coverage = converted(nn.Sequential(Experts()))
+    assert {s.name: s.reason for s in coverage.skipped} == {
+        "0.up": "a tensor of 3 dimensions that Experts multiplies with by itself, no Linear",
+        "0.router": "a tensor of 2 dimensions that Experts multiplies with by itself, no Linear",
+    }
+    assert coverage.share_of_linear_weights == 1024 / (1024 + 2048 + 64)
+
+
+def test_a_model_without_a_linear_is_refused() -> None:
+    with pytest.raises(SettingsError, match="it has no Linear at all.*another model"):
+        converted(nn.Sequential(nn.Embedding(4, 4)))
+
+
+def test_a_weight_is_freed_before_the_next_is_rounded() -> None:
+    model = tiny_llama(tie_word_embeddings=False)
+    exact = [weakref.ref(m.weight.untyped_storage()) for _, m in linears(model)]
+    work = converting(model, PRECISION_RECIPES["nvfp4"], CPU)
+    for done, taken in enumerate(work):
+        assert sum(ref() is not None for ref in exact) == len(exact) - done
+        del taken
+    assert sum(ref() is not None for ref in exact) == 1  # the head's
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,7 @@ def test_embeddings_norms_and_head_follow_the_compute_type(
     path = str(save_tiny(tmp_path / "m", tie_word_embeddings=False))
     run = ready(configure(model=path, target_modules=("lm_head", "q_proj")))
     train_a_little(run)
-    load_checkpoint = loading.load_checkpoint
-
-    def in_sixteen_bits(entry: object, longest: int, dtype: object, **options: object) -> object:
-        return load_checkpoint(entry, longest, torch.bfloat16, **options)
-
-    monkeypatch.setattr(loading, "load_checkpoint", in_sixteen_bits)
+    monkeypatch.setattr(loading, "compute_dtype", lambda recipe, device: torch.bfloat16)
     rebase(run, "bf16", merged=merged)
     base = run.model.get_base_model()
     assert {p.dtype for p in base.parameters() if not p.requires_grad} == {torch.bfloat16}
