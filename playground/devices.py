@@ -1,11 +1,24 @@
-"""GPUs one might rent or buy: their memory and whether they multiply in FP4, to plan a run by."""
+"""GPUs one might rent or buy, to plan a run by: their memory, and whether so much fits into it.
+
+What a device needs beside what tensors take is assumed, not computed:
+
+    a GPU   1024 MiB: a CUDA context and the kernels in it take about half of that, the work space
+            of cuBLAS and what the allocator holds unused some of the rest
+    a CPU   768 MiB: Python with torch and transformers loaded
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from playground.config import SettingsError, nearest
 from playground.hardware import FP4_CAPABILITIES
+
+Verdict = Literal["fits", "tight", "does not fit", "unknown"]
+
+OVERHEAD_MIB = {"cuda": 1024.0, "cpu": 768.0}
+TIGHT_SHARE = 0.85
+"""Above it the allocator's gaps, a desktop or another program may take what is left."""
 
 
 class NamedDevice(NamedTuple):
@@ -51,3 +64,12 @@ def named_device(name: str) -> NamedDevice:
             f"Device '{name}' is unknown; choose from {', '.join(known)}.{nearest(written, known)}"
         )
     return DEVICES[written]
+
+
+def verdict(needed_mib: float, memory_mib: float | None) -> Verdict:
+    """Whether so much fits into so much; unknown where a driver does not tell how much there is."""
+    if memory_mib is None:
+        return "unknown"
+    if needed_mib > memory_mib:
+        return "does not fit"
+    return "tight" if needed_mib > TIGHT_SHARE * memory_mib else "fits"

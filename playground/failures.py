@@ -11,7 +11,7 @@ import signal
 from typing import NamedTuple
 
 from playground.config import PRECISIONS, RunConfig, SettingsError, private
-from playground.events import Event, Stage, Status, Step
+from playground.events import Event, Facts, Stage, Status, Step
 
 _SHORTEST = 64  # tokens; rows cut below this say little
 _CUDA_IS_FULL = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
@@ -22,15 +22,21 @@ class ResumeError(RuntimeError):
 
 
 class Place(NamedTuple):
-    """Where a run was: its last stage ("" before any) and its last step (0 before any)."""
+    """Where a run was: its last stage ("" before any) and its last step (0 before any).
+
+    predicted_mib: the most memory that it was predicted to take; None before anything was.
+    """
 
     stage: str = ""
     step: int = 0
+    predicted_mib: float | None = None
 
     def after(self, event: Event) -> Place:
         """Where it is once it has said ``event``."""
         if isinstance(event, Stage):
             return self._replace(stage=event.name)
+        if isinstance(event, Facts) and event.predicted_peak_mib is not None:
+            return self._replace(predicted_mib=event.predicted_peak_mib)
         return self._replace(step=event.step) if isinstance(event, Step) else self
 
     @property
@@ -100,7 +106,13 @@ def from_exit_code(code: int | None) -> Status:
 def _out_of_memory(text: str, config: RunConfig, place: Place) -> str:
     asked = _bytes_asked_for(text)
     more = f", asking for {asked} more" if asked else ""
-    return f"Out of memory {place}{more}: {_what_would_fit(config, place)}."
+    told = place.predicted_mib
+    beside = f" (predicted: {_mib(told)} in all)" if told is not None else ""
+    return f"Out of memory {place}{more}{beside}: {what_would_fit(config, place)}."
+
+
+def _mib(mib: float) -> str:
+    return f"{mib / 1024:,.2f} GiB" if mib >= 1024 else f"{mib:,.0f} MiB"
 
 
 def _bytes_asked_for(text: str) -> str | None:
@@ -112,7 +124,7 @@ def _bytes_asked_for(text: str) -> str | None:
     return f"{int(amount) / 2**20:,.0f} MiB" if unit == "bytes" else f"{amount} {unit}"
 
 
-def _what_would_fit(config: RunConfig, place: Place) -> str:
+def what_would_fit(config: RunConfig, place: Place) -> str:
     """The two changes that free most and change the result least, from the settings as they are."""
     training, remedies = config.training, []
     if place.training or place.stage == "evaluating":  # else not one row was in the model yet

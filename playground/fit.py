@@ -1,15 +1,7 @@
 """Whether a comparison fits a device, told before it is started and without loading the model.
 
 The estimates need torch, so a child process makes them (``training/fit.py``); this one stays light.
-What a device needs beside what tensors take is assumed, not computed:
-
-    a GPU   1024 MiB: a CUDA context and the kernels in it take about half of that, the work space
-            of cuBLAS and what the allocator holds unused some of the rest
-    a CPU   768 MiB: Python with torch and transformers loaded
-
-``tight`` is more than 85 % of the memory: the allocator's gaps, a desktop or another program may
-take what is left. On a CPU the memory is what is free now, and the model is there in full before it
-is rounded.
+On a CPU the memory is what is free now.
 """
 
 from __future__ import annotations
@@ -28,14 +20,9 @@ from rich.table import Table
 
 from playground import hardware
 from playground.config import PRECISIONS, SettingsError, private
-from playground.devices import named_device
+from playground.devices import OVERHEAD_MIB, TIGHT_SHARE, named_device, verdict
 from playground.presets import Preset
 from playground.processes import child_environment, last_line, run_to_end
-
-Verdict = Literal["fits", "tight", "does not fit", "unknown"]
-
-OVERHEAD_MIB = {"cuda": 1024.0, "cpu": 768.0}
-TIGHT_SHARE = 0.85
 
 _ESTIMATE = ("-P", "-m", "playground.training.fit")  # -P: never import from the cwd
 _LONGEST_S = 600.0
@@ -105,15 +92,6 @@ def needed_mib(found: Mapping[str, Any], kind: str) -> float:
     if kind == "cpu":
         needed = max(needed, found["loading_mib"])
     return needed + OVERHEAD_MIB[kind]
-
-
-def verdict(needed_mib: float, memory_mib: float | None) -> Verdict:
-    """Whether so much fits into so much."""
-    if memory_mib is None:
-        return "unknown"
-    if needed_mib > memory_mib:
-        return "does not fit"
-    return "tight" if needed_mib > TIGHT_SHARE * memory_mib else "fits"
 
 
 def fit_table(result: Mapping[str, Any]) -> Table:

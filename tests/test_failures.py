@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground.config import RunConfig, SettingsError, parse_config
-from playground.events import Stage
+from playground.events import Facts, Stage
 from playground.failures import Place, from_exception, from_exit_code
 from tests import fakes
 
@@ -67,6 +67,14 @@ class TestOutOfMemory:
         assert (status.status, status.cause) == ("failed", "out of memory")
         more = f", asking for {asked} more" if asked else ""
         assert status.error and status.error.startswith(f"Out of memory in step 4{more}: ")
+
+    def test_is_told_beside_what_was_predicted(self) -> None:
+        place = Place("training", 3).after(Facts(predicted_peak_mib=12_345.0))
+        assert place.after(Facts(peak_mib=1.0)) == place
+        status = from_exception(MemoryError("Unable to allocate 2.00 GiB"), config(), place)
+        assert status.error and status.error.startswith(
+            "Out of memory in step 4, asking for 2.00 GiB more (predicted: 12.06 GiB in all): set "
+        )
 
     @pytest.mark.parametrize("text", ["out of memory", "could not allocate", "no memory of it"])
     def test_is_not_read_into_other_errors(self, text: str) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from playground import fit
 from playground.__main__ import cli
 from playground.config import SettingsError
-from playground.devices import DEVICES, named_device
+from playground.devices import DEVICES, OVERHEAD_MIB, named_device, verdict
 from playground.presets import load_preset
 
 
@@ -33,13 +33,13 @@ def test_devices_are_found_as_people_write_them() -> None:
     ],
 )
 def test_the_verdict(needed: float, memory: float | None, expected: str) -> None:
-    assert fit.verdict(needed, memory) == expected
+    assert verdict(needed, memory) == expected
 
 
 def test_a_cpu_also_holds_the_whole_model_while_it_loads() -> None:
     found = {"peak_mib": 100.0, "work_mib": 20.0, "loading_mib": 500.0}
-    assert fit.needed_mib(found, "cpu") == 500 + fit.OVERHEAD_MIB["cpu"]
-    assert fit.needed_mib(found, "cuda") == 120 + fit.OVERHEAD_MIB["cuda"]
+    assert fit.needed_mib(found, "cpu") == 500 + OVERHEAD_MIB["cpu"]
+    assert fit.needed_mib(found, "cuda") == 120 + OVERHEAD_MIB["cuda"]
 
 
 def test_the_command_says_what_each_precision_takes(tmp_path: Path) -> None:

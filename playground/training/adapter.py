@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from playground.config import LoraSettings, SettingsError, nearest
+from playground.config import LoraSettings, RunConfig, SettingsError, nearest
 from playground.precision.found import linears
 from playground.precision.keep import is_named
 from playground.training.durable import whole_folder
@@ -41,6 +41,17 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
     )
     _initialise(wrapped, seed)
     return wrapped
+
+
+def with_adapter(config: RunConfig, model: Any, device: torch.device) -> Any:
+    """A base model in its precision, ready to be trained: checkpointed if asked, with LoRA."""
+    if config.training.gradient_checkpointing:
+        model.activation_checkpointing_enable(
+            activation_checkpointing_kwargs={"use_reentrant": False}
+        )
+        # With frozen embeddings a checkpointed block would see no input to train through.
+        model.enable_input_require_grads()
+    return add_adapter(model, config.lora, config.training.seed).to(device).train()
 
 
 def trainable(model: nn.Module) -> dict[str, nn.Parameter]:

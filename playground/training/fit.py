@@ -33,11 +33,10 @@ from playground.precision.convert import convert
 from playground.precision.fp4 import FP4Linear
 from playground.precision.registry import recipe_of
 from playground.precision.sixteen_bit import SixteenBitLinear
-from playground.training.adapter import trainable
+from playground.training.adapter import trainable, with_adapter
 from playground.training.chunked import LOGITS_BYTES
 from playground.training.loss import CHUNKED, SELECTED, summed_loss
-from playground.training.meters import MIB, CountedMemory, Saved, stored_bytes, weigh
-from playground.training.prepare import with_adapter
+from playground.training.meters import MIB, CountedMemory, Saved, WeightFacts, stored_bytes, weigh
 from playground.training.pretrained import load_configuration
 from playground.training.repeated import alike_computed_once
 
@@ -109,17 +108,9 @@ def estimate(
     """
     if config.first_healed_step is not None:
         config = config.with_precision(config.quantization.heal_to)
-    shape, recipe = shape or largest_shape(config), recipe_of(config)
-    compute = recipe.compute_dtype if on_gpu else torch.float32
-    if published is None:
-        published = load_configuration(resolve_model(config.model), config.data.max_seq_len)
-    model = _architecture(published, compute)
-    loading = stored_bytes([*model.parameters(), *model.buffers()])
-    largest = max((p.numel() for p in model.parameters() if p.dim() == 2), default=0)
-    convert(model, recipe, _META)
-    if on_gpu:
-        _as_on_a_gpu(model, fp4_native)
-    model = with_adapter(config, model, _META)
+    shape = shape or largest_shape(config)
+    twin = _twin(config, published, on_gpu, fp4_native)
+    model = twin.model
     with FakeTensorMode(allow_non_fake_inputs=True):  # seeds of stochastic rounding
         _make_fake(model)
         _choose_loss_kernel(model)
@@ -129,7 +120,7 @@ def estimate(
         with unread, memory.watch(batch) as saved, alike_computed_once(model, saved):
             loss = summed_loss(model, batch)
         del loss
-        weights, facts = weigh(model), memory.facts()
+        weights, facts = twin.weights, memory.facts()
         adapter = trainable(model).values()
         # Two moments in the adapter's dtype, and a step counter in fp32 for each matrix.
         optimizer = (2 * stored_bytes(adapter) + 4 * len(adapter)) / MIB
@@ -145,9 +136,43 @@ def estimate(
         gradients_mib=facts.gradients_mib,
         activations_mib=facts.activations_mib,
         peak_mib=facts.peak_mib + optimizer,
-        work_mib=(2 * logits + largest * compute.itemsize) / MIB,
-        loading_mib=loading / MIB,
+        work_mib=(2 * logits + twin.largest) / MIB,
+        loading_mib=twin.published / MIB,
     )
+
+
+def at_rest(
+    config: RunConfig, published: Any = None, *, on_gpu: bool = False, fp4_native: bool = False
+) -> WeightFacts:
+    """What weights and adapter of ``config`` occupy, before any healing. As ``estimate``."""
+    return _twin(config, published, on_gpu, fp4_native).weights
+
+
+class _Twin(NamedTuple):
+    """A run's model as shapes: on the meta device, in its precision, with its adapter.
+
+    published / largest: bytes of the base before it was rounded, and of its largest matrix then.
+    """
+
+    model: Any
+    weights: WeightFacts
+    published: int
+    largest: int
+
+
+def _twin(config: RunConfig, published: Any, on_gpu: bool, fp4_native: bool) -> _Twin:
+    recipe = recipe_of(config)
+    compute = recipe.compute_dtype if on_gpu else torch.float32
+    if published is None:
+        published = load_configuration(resolve_model(config.model), config.data.max_seq_len)
+    model = _architecture(published, compute)
+    loading = stored_bytes([*model.parameters(), *model.buffers()])
+    largest = max((p.numel() for p in model.parameters() if p.dim() == 2), default=0)
+    convert(model, recipe, _META)
+    if on_gpu:
+        _as_on_a_gpu(model, fp4_native)
+    model = with_adapter(config, model, _META)
+    return _Twin(model, weigh(model), loading, largest * compute.itemsize)
 
 
 def _architecture(published: Any, dtype: torch.dtype) -> Any:

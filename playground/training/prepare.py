@@ -21,7 +21,7 @@ from playground.download import fetched
 from playground.events import Event, Facts, Message, Stage, Template
 from playground.precision.recipe import Recipe
 from playground.precision.registry import recipe_of
-from playground.training.adapter import adapted_modules, adapter_sha256, add_adapter, trainable
+from playground.training.adapter import adapted_modules, adapter_sha256, trainable, with_adapter
 from playground.training.compile import compile_blocks, wants_compiling
 from playground.training.environment import (
     busy_device,
@@ -34,6 +34,7 @@ from playground.training.loss import choose_loss_kernel
 from playground.training.meters import CountedMemory, CudaMemory, weigh
 from playground.training.model import Base, load_base
 from playground.training.packing import refuse_leaks
+from playground.training.predicted import predicted
 from playground.training.pretrained import some
 
 
@@ -128,6 +129,7 @@ def prepare(
         text = "This model has no chat template, so conversations were written in a plain one"
         yield Message(level="warning", text=f"{text}: User: ... Assistant: ...")
 
+    yield from predicted(config, base.model.config, learned.examples, detected, in_use)
     yield Stage(name="adding the adapter")
     model = with_adapter(config, base.model, device)
     memory = on_gpu or CountedMemory(model)
@@ -191,17 +193,6 @@ def _counts(learned: Tokenised, held_out: Tokenised, read: dict[str, int]) -> di
         "dropped": read["no_answer"] + learned.dropped + held_out.dropped + too_long,
         "kept": len(learned.examples) + len(held_out.examples),
     }
-
-
-def with_adapter(config: RunConfig, model: Any, device: torch.device) -> Any:
-    """A base model in its precision, ready to be trained: checkpointed if asked, with LoRA."""
-    if config.training.gradient_checkpointing:
-        model.activation_checkpointing_enable(
-            activation_checkpointing_kwargs={"use_reentrant": False}
-        )
-        # With frozen embeddings a checkpointed block would see no input to train through.
-        model.enable_input_require_grads()
-    return add_adapter(model, config.lora, config.training.seed).to(device).train()
 
 
 def _choose_kernels(

@@ -15,11 +15,11 @@ from playground.data.batches import collate
 from playground.data.tokenise import Example
 from playground.precision.convert import convert
 from playground.precision.registry import recipe_of
+from playground.training.adapter import with_adapter
 from playground.training.fit import Shape, estimate, largest_shape
 from playground.training.loss import choose_loss_kernel, summed_loss
 from playground.training.meters import MIB, CountedMemory, stored_bytes, weigh
 from playground.training.optimise import Optimiser
-from playground.training.prepare import with_adapter
 from playground.training.pretrained import load_checkpoint
 
 CPU = torch.device("cpu")
