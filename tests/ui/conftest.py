@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +16,8 @@ from playground import hardware
 from playground.launcher import Launcher
 from playground.store import RunStore
 from tests import browser_setup
+from tests.ui.running import App, run_app_in
+from tests.ui.waiting import free_port, until
 
 FLAGS = [
     "--no-sandbox",
@@ -29,22 +29,6 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 30_000
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = 30) -> Any:
-    """The first true answer of ``condition``; fails with ``what`` if none comes in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if answer := condition():
-            return answer
-        time.sleep(0.02)
-    pytest.fail(f"waited {seconds} s in vain for {what}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @dataclass
@@ -78,6 +62,13 @@ def served_for_real(tmp_path: Path) -> Iterator[Served]:
     """The page over runs that train."""
     with serving(tmp_path / "home", "playground.worker") as page:
         yield page
+
+
+@pytest.fixture
+def run_app(tmp_path: Path) -> Iterator[App]:
+    """``run_app("--port", "7")`` starts app.py; what it left running is ended afterwards."""
+    with run_app_in(tmp_path) as start:
+        yield start
 
 
 NAME, PASSWORD = "ann", "correct horse battery"

@@ -6,14 +6,8 @@ One process for each test: importing gradio takes seconds, so a test asks everyt
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -25,55 +19,7 @@ from playground.launcher import Launcher
 from playground.store import RunStore
 from playground.ui import build_app
 from tests.ui.conftest import Served, free_port, until
-
-ROOT = Path(__file__).parents[2]
-
-App = Callable[..., subprocess.Popen]
-
-
-@pytest.fixture
-def run_app(tmp_path: Path) -> Iterator[App]:
-    """``run_app("--port", "7")`` starts app.py; whatever it left running is ended afterwards."""
-    started: list[subprocess.Popen] = []
-
-    def start(*flags: str, **environment: str) -> subprocess.Popen:
-        log = (tmp_path / f"app-{len(started)}.log").open("w+")
-        app = subprocess.Popen(
-            [sys.executable, "app.py", "--worker", "tests.ui.scripted_worker", *flags],
-            cwd=ROOT,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PLAYGROUND_HOME": str(tmp_path / "home"), **environment},
-        )
-        app.log = Path(log.name)
-        started.append(app)
-        return app
-
-    yield start
-    for app in started:
-        if app.poll() is None:
-            app.kill()
-        app.wait()
-    if (tmp_path / "home").exists():
-        launcher = Launcher(RunStore(tmp_path / "home"))  # adopts what the killed page left
-        store = RunStore(tmp_path / "home")
-        for run in store.live():
-            launcher.stop(run.id)
-        until(lambda: not store.live(), "every run to end")
-        launcher.close()
-
-
-def get(url: str) -> tuple[int, bytes]:
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read()
-
-
-def serving(app: subprocess.Popen) -> bool:
-    assert app.poll() is None, app.log.read_text()
-    return "Runs are kept in" in app.log.read_text()
+from tests.ui.running import ROOT, App, get, serving
 
 
 def test_serve_start_and_end(run_app: App, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import gradio as gr
@@ -51,9 +52,12 @@ def send(client: httpx.Client, handler: dict, session: str = "s") -> httpx.Respo
 
 
 def kept(home: Path) -> tuple[list[str], list[str]]:
-    """Everything that stays: the rows of the database and the files beside it."""
-    database = sqlite3.connect(home / "playground.db")
-    rows = list(database.iterdump())
+    """Everything that stays: the rows of the database, pulses aside, and the files beside it."""
+    with closing(sqlite3.connect(home / "playground.db")) as file:
+        database = sqlite3.connect(":memory:")
+        file.backup(database)
+    database.execute("UPDATE runs SET heartbeat_at = NULL")
+    rows = sorted(database.iterdump())
     database.close()
     files = sorted(str(p) for p in home.rglob("*") if not p.name.startswith("playground.db"))
     return rows, files
