@@ -28,6 +28,11 @@ LASTS_S = 12 * 3600
 TRIES = 5
 WAIT_S = 60
 
+# As Gradio colours the page: by the class that style.css asks for.
+_DARK = (
+    '<script>document.documentElement.classList.toggle("dark", '
+    'matchMedia("(prefers-color-scheme: dark)").matches)</script>'
+)
 _MOST_SESSIONS = 1000
 _MOST_BYTES = 4096
 
@@ -161,7 +166,7 @@ def _page(wrong: str = "", name: str = "", back: str = "", status: int = 200) ->
     return HTMLResponse(
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text.LOG_IN} – {TITLE}</title>{head()}</head>"
+        f"<title>{text.LOG_IN} – {TITLE}</title>{head()}{_DARK}</head>"
         '<body class="login"><main>'
         f"<h1>{text.LOGIN_TITLE}</h1><p>{text.LOGIN_INTRO}</p>{alert}"
         '<form method="post" action="login">'

@@ -1,0 +1,29 @@
+"""Addresses that open a page of the whole: ``?page=history``, beside Compare's ``?group=ID``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gradio as gr
+
+_NOTE = """() => {
+  const address = new URL(location.href), page = %s, first = %s;
+  if (page === first) address.searchParams.delete("page");
+  else address.searchParams.set("page", page);
+  history.replaceState(history.state, "", address);
+}"""
+
+
+def wire(app: gr.Blocks, pages: gr.Tabs) -> None:
+    """Opens the tab that the address names, and names the open tab in the address."""
+    names = [tab.id for tab in pages.children]
+    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+    def on_open_at(request: gr.Request) -> Any:
+        asked = request.query_params.get("page")
+        return gr.Tabs(selected=asked) if asked in names else gr.skip()
+
+    app.load(on_open_at, None, pages, **quiet)
+    for tab in pages.children:
+        tab.select(None, js=_NOTE % (json.dumps(tab.id), json.dumps(names[0])), **quiet)
