@@ -14,6 +14,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
 
+from playground.compare import Prediction
 from playground.config import PRECISIONS, private
 from playground.progress import by_precision, mean_and_spread, number
 from playground.store import Group, Run, RunStore
@@ -266,7 +267,24 @@ def _cost(result: Mapping[str, Any]) -> Lines:
         ("peak memory", "peak_mib"),
     ):
         figure = _with_unit(memory[key], "MiB", 2)
-        yield name, figure and f"{figure}{source}{how}"
+        yield name, figure and f"{figure}{source}{how}{_predicted(result, key)}"
+    if memory["peak_mib"] is None:
+        yield "predicted peak", _with_unit(result["predicted"]["peak_mib"], "MiB", 2)
+
+
+def _predicted(result: Mapping[str, Any], key: str) -> str:
+    told = result["predicted"][key]
+    if told is None:
+        return ""
+    off = Prediction(told, result["memory"][key]).off
+    beside = "" if off is None else f" ({_signed_percent(off)})"
+    return f"; predicted {number(told, 2)} MiB{beside}"
+
+
+def _signed_percent(share: float) -> str:
+    size = f"{abs(share):.1%}"
+    sign = "±" if float(size[:-1]) == 0 else "+" if share > 0 else "−"
+    return sign + size
 
 
 def _proof(result: Mapping[str, Any]) -> Lines:

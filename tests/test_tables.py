@@ -182,6 +182,14 @@ class TestRun:
         for name in ("adapters", "optimizer", "peak memory"):
             assert " MiB, " in shown[name] and shown[name].endswith(", emulated")
         assert shown["batches"].startswith("sha256 bbbb")
+        told = result(store, run)
+        told["predicted"] |= {"weights_mib": 1.9, "peak_mib": told["memory"]["peak_mib"]}
+        shown = fields(drawn(run_table(run, told)))
+        assert shown["weights"].endswith(", emulated; predicted 1.90 MiB (−5.0%)")
+        assert shown["peak memory"].endswith("MiB (±0.0%)")
+        told["memory"]["peak_mib"] = None
+        told["predicted"]["peak_mib"] = 12_345.0
+        assert fields(drawn(run_table(run, told)))["predicted peak"] == "12,345.00 MiB"
 
     def test_what_was_not_measured_has_no_line(self, store: RunStore) -> None:
         group = store.create_group("quick", "t", [fakes.config()], "1:1.0")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from playground.compare.arms import arms
+from playground.compare.differences import differing, flatten, setting_differences
 from playground.compare.records import RunRecord
 
 _SEED = "training.seed"
@@ -52,19 +52,18 @@ class Fairness:
 
 def fairness(records: Sequence[RunRecord]) -> Fairness:
     """Compares the hashes, the settings and the recorded environments of a group's runs."""
-    flat = [_flatten(r.config.model_dump()) for r in records]
     surroundings = [
-        {f"environment.{k}": v for k, v in _flatten(r.facts.environment).items()}
+        {f"environment.{k}": v for k, v in flatten(r.facts.environment).items()}
         for r in records
         if r.facts.environment is not None
     ]
     complete = [r for r in records if r.status == "finished"]
-    differing = _differing(flat) + _differing(surroundings)
+    found = [d.name for d in (*setting_differences(records), *differing(surroundings))]
     seeds = [{r.seed for r in arm.runs} for arm in arms(records)]
     return Fairness(
         same_batches=_within_seeds(complete, _batches),
         same_adapter_init=_within_seeds(records, _adapter),
-        only_difference=[name for name in differing if name not in (_SEED, _OF_THE_PRECISION)],
+        only_difference=[name for name in found if name not in (_SEED, _OF_THE_PRECISION)],
         same_eval_rows=_agree([r.facts.eval_sha256 for r in records]),
         seeds_differ=_both(_across_seeds(complete, _batches), _across_seeds(records, _adapter)),
         unequal_seeds=any(s != seeds[0] for s in seeds),
@@ -104,21 +103,6 @@ def _seeds(records: Sequence[RunRecord]) -> list[int]:
 def _both(a: bool | None, b: bool | None) -> bool | None:
     known = [value for value in (a, b) if value is not None]
     return all(known) if known else None
-
-
-def _flatten(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
-
-
-def _differing(tables: Sequence[dict[str, Any]]) -> list[str]:
-    keys = dict.fromkeys(key for table in tables for key in table)
-    return [k for k in keys if any(t.get(k) != tables[0].get(k) for t in tables)]
 
 
 def _agree(values: Sequence[str | None]) -> bool | None:

@@ -10,6 +10,7 @@ from playground.compare.fairness import fairness
 from playground.compare.losses import perplexity_change, perplexity_interval, under_claim
 from playground.compare.noise import Interval
 from playground.compare.paired import Comparison
+from playground.compare.predicted import PARTS
 from playground.compare.records import RunRecord
 from playground.compare.target import time_to_target
 from playground.compare.verdict import verdict
@@ -59,6 +60,7 @@ def run_json(record: RunRecord) -> dict[str, Any]:
             "peak_mib": facts.peak_mib,
             "source": facts.memory_source,
         },
+        "predicted": {f"{part}_mib": getattr(facts, f"predicted_{part}_mib") for part in PARTS},
         "bits_per_converted_weight": facts.bits_per_converted_weight,
         "batches_sha256": facts.batches_sha256,
         "adapter_init_sha256": facts.adapter_init_sha256,

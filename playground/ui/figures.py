@@ -35,6 +35,12 @@ def signed(value: float | None, decimals: int = 4) -> str:
     return ("+" if value > 0 else "−") + rounded
 
 
+def signed_share(value: float | None) -> str:
+    """``+2.1 %``."""
+    known = value is not None and math.isfinite(value)
+    return f"{signed(100 * value, 1)} %" if known else text.EM_DASH
+
+
 def ratio(value: float | None) -> str:
     return text.EM_DASH if value is None else f"{value:.2f}×"
 

@@ -7,12 +7,15 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from playground.compare import Arm, RunRecord, arms
+from playground.compare import Arm, Prediction, RunRecord, arms, predictions
 from playground.compare.cross import cross_losses, own_base
 from playground.config import PRECISIONS
 from playground.events import LayerError
 from playground.ui import figures, text
 from playground.ui.panels import badge, swatch
+
+_FAR_OFF = 0.02
+"""Of a predicted part, as a share; less is not worth a word."""
 
 TENSORS = ("weight", "activation", "gradient")
 
@@ -50,8 +53,31 @@ def _memory_bar(arm: Arm, kinds: dict[str, float], most: float) -> str:
     return (
         f'<div class="kinds-of arm-{escape(arm.precision)}"><p>{swatch(arm.precision)}'
         f"<b>{arm.label}</b>{badge(how)}<span>{figures.mib(sum(kinds.values()))}</span></p>"
-        f'<div class="stack" aria-hidden="true">{parts}</div><ul>{listed}</ul></div>'
+        f'<div class="stack" aria-hidden="true">{parts}</div><ul>{listed}</ul>'
+        f"{_told_before(arm)}</div>"
     )
+
+
+def _told_before(arm: Arm) -> str:
+    """The peak as it was predicted beside the measured one, and each part that was far off."""
+    found = next((told for run in arm.runs if (told := predictions(run.facts))), {})
+    if "peak" not in found:
+        return ""
+    peak = found.pop("peak")
+    words = text.MEMORY_PREDICTED if peak.measured is None else text.MEMORY_PREDICTED_OFF
+    said = [_beside(words, peak)]
+    said += [
+        _beside(text.MEMORY_PREDICTED_PART, part, kind=text.MEMORY_KINDS[name])
+        for name, part in found.items()
+        if part.off is not None and abs(part.off) > _FAR_OFF
+    ]
+    return f'<p class="soft">{escape("; ".join(said))}</p>'
+
+
+def _beside(words: str, part: Prediction, **more: str) -> str:
+    off = figures.signed_share(part.off)
+    measured = figures.mib(part.measured)
+    return words.format(mib=figures.mib(part.predicted), measured=measured, off=off, **more)
 
 
 def rounding(records: Sequence[RunRecord]) -> str:

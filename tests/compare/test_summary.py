@@ -14,7 +14,7 @@ RUN_KEYS = {
     "id requested effective how status error steps tokens train_loss_first train_loss_last "
     "eval_loss_before eval_loss_after step_ms_median tokens_per_s_median warmup_steps memory "
     "batches_sha256 adapter_init_sha256 coverage "
-    "seed cause energy_j joules_per_token time_to_target cross"
+    "seed cause energy_j joules_per_token time_to_target cross predicted"
 }
 
 
@@ -35,6 +35,7 @@ def test_every_key_of_the_contract_is_there() -> None:
             "peak_mib",
             "source",
         }
+        assert set(run["predicted"].values()) == {None}
     assert out["fair"] == {
         "same_batches": True,
         "same_adapter_init": True,

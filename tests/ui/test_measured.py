@@ -32,6 +32,22 @@ def test_a_kind_that_was_not_counted_is_left_out_and_not_0() -> None:
     assert measured.memory([arm("fp16")]) == f"<p>{text.MEMORY_UNKNOWN}</p>"
 
 
+def test_what_was_predicted_stands_beside_it() -> None:
+    told = {
+        "predicted_peak_mib": 19.0,
+        "predicted_weights_mib": 10.1,
+        "predicted_adapters_mib": 2.0,
+    }
+    shown = measured.memory([arm("fp16", peak_mib=20.0, **KINDS, **told)])
+    assert (
+        "19.00 MiB at the peak, measured 20.00 MiB (−5.0 %); adapter 2.000 MiB (+100.0 %)" in shown
+    )
+    assert "frozen weights 10.10" not in shown  # 1 % off
+    early = measured.memory([arm("fp16", weights_mib=4.0, predicted_peak_mib=19.0)])
+    assert "19.00 MiB at the peak</p>" in early
+    assert "Predicted" not in measured.memory([arm("fp16", **KINDS)])
+
+
 def error(layer: str, tensor: str, off: float, step: int = 20) -> LayerError:
     return LayerError(step=step, layer=layer, tensor=tensor, relative_error=off, zeroed_share=0.03)
 

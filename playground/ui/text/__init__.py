@@ -260,6 +260,11 @@ MEMORY_KINDS = {
     "gradients": "gradients",
     "activations": "activations",
 }
+MEMORY_PREDICTED = "Predicted before its first step: {mib} at the peak"
+MEMORY_PREDICTED_OFF = (
+    "Predicted before its first step: {mib} at the peak, measured {measured} ({off})"
+)
+MEMORY_PREDICTED_PART = "{kind} {mib} ({off})"
 MEMORY_UNKNOWN = "Known once the first step was made."
 ROUNDING_HEADING = "How far rounding is off, ‖rounded − exact‖ / ‖exact‖"
 ROUNDING_UNKNOWN = (
