@@ -88,7 +88,7 @@ function build() {
     root.querySelector(".plots").append(figure);
     const plot = { panel, uid, figure, svg, tip, box, note };
     listen(plot);
-    new ResizeObserver(() => data && drawPlot(plot)).observe(box);
+    new ResizeObserver(() => data && (remember(), drawPlot(plot))).observe(box);
     return plot;
   });
 }
@@ -139,15 +139,23 @@ async function settle() {
   if (axis === wanted && payload?.panels) take(along(payload, axis, sums));
 }
 
+// A reload, a bookmark and a copied address show again what is in view: one of two pages with charts.
+function remember() {
+  if (!root.offsetParent) return;
+  const address = new URL(location.href);
+  const other = data.address === "runs" ? "group" : "runs";
+  if (address.searchParams.get(data.address) === data.group && !address.searchParams.has(other)) return;
+  address.searchParams.delete(other);
+  address.searchParams.set(data.address, data.group);
+  history.replaceState(history.state, "", address.href.replaceAll("%2C", ","));
+}
+
 function take(next) {
   const another = data?.group !== next.group;
   data = next;
   if (!plots.length) build();
+  remember();
   if (another) {
-    // A reload, a bookmark and a copied address show the same comparison again.
-    const address = new URL(location.href);
-    address.searchParams.set("group", data.group);
-    history.replaceState(history.state, "", address);
     hidden.clear();
     unzoom();
   }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -19,67 +20,125 @@ import gradio as gr
 from playground.compare import RunRecord, arms, curve
 from playground.config import PRECISIONS
 from playground.events import FINAL, Eval
-from playground.store import RunStore
+from playground.store import Run, RunStore
 from playground.ui import figures, marks, text
 from playground.ui.marks import Mark
 
 MAX_POINTS = 600
 """Points of one line that are drawn: about one for each pixel column that a line can use."""
 
+_LONGEST_TITLE = 32
 SCRIPTS = ("curves.js", "axis.js", "draw.js", "reading.js", "charts.js")
 FROM_ZERO = {"loss": True, "tokens_per_s": True, "memory_mib": True}
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What a line, or the mean of several, stands for.
+
+    colour: the CSS class is ``arm-`` and this. label: None says the precision as it came to be.
+    """
+
+    id: str
+    colour: str
+    runs: tuple[RunRecord, ...]
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        return label(self.runs) if self.label is None else self.label
+
+
+def by_precision(records: Sequence[RunRecord]) -> list[Drawn]:
+    """The arms of a comparison, each in its precision's colour."""
+    return [Drawn(arm_id(arm.runs[0]), colour(arm.runs[0]), arm.runs) for arm in arms(records)]
+
+
+def one_by_one(records: Sequence[RunRecord], titles: Sequence[str]) -> list[Drawn]:
+    """Runs of any comparisons, each for itself and in a colour of its place.
+
+    Args:
+        titles: of the comparison that each is from.
+    """
+    found = []
+    for place, (r, title) in enumerate(zip(records, titles, strict=True), 1):
+        short = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+        named = text.RUN_OF.format(label=label([r]), seed=r.seed, title=short)
+        found.append(Drawn(r.id, f"run-{place}", (r,), named))
+    return found
+
+
 def payload(
-    group_id: str,
+    shown: str,
     records: Sequence[RunRecord],
     happened: Mapping[str, Sequence[Mark]] | None = None,
+    drawn: Sequence[Drawn] | None = None,
 ) -> dict[str, Any]:
     """Everything the charts show, as JSON-safe values: no NaN, no inf, six significant figures.
 
     Args:
+        shown: id of the comparison, or those of several runs with commas between.
         records: the runs in their order; ``steps`` thinned to at most ``MAX_POINTS`` by the store.
         happened: marks by run id, beside those that the steps themselves give.
+        drawn: what the lines stand for; None: the arms of one comparison.
     """
+    drawn = by_precision(records) if drawn is None else drawn
     last = max((r.steps[-1].step for r in records if r.steps), default=0)
     end = max([last, *(r.config.training.max_steps for r in records)], default=1)
     return {
-        "group": group_id,
+        "group": shown,
+        "address": "runs" if _several(shown) else "group",
         "x": {"label": "step", "domain": [0, end], "whole": True},
-        "arms": [_arm(arm.runs) for arm in arms(records)],
-        "panels": [_panel(key, records, happened or {}) for key in FROM_ZERO],
+        "arms": [_arm(one) for one in drawn],
+        "panels": [_panel(key, records, drawn, happened or {}) for key in FROM_ZERO],
         "thinned": any(r.steps and r.steps[-1].step > len(r.steps) for r in records),
     }
 
 
-def _arm(runs: Sequence[RunRecord]) -> dict[str, Any]:
+def _arm(one: Drawn) -> dict[str, Any]:
     return {
-        "id": arm_id(runs[0]),
-        "label": label(runs),
-        "how": next((r.facts.how for r in runs if r.facts.how), None),
-        "colour": colour(runs[0]),
-        "runs": len(runs),
+        "id": one.id,
+        "label": one.name,
+        "how": next((r.facts.how for r in one.runs if r.facts.how), None),
+        "colour": one.colour,
+        "runs": len(one.runs),
     }
 
 
-def detail(store: RunStore, group_id: str, first: int, last: int) -> dict[str, Any]:
+def _several(shown: str) -> bool:
+    return not shown.startswith("g-")
+
+
+def _runs(store: RunStore, shown: str) -> list[Run]:
+    """Those of a comparison, or the ones whose ids are given."""
+    if _several(shown):
+        return [store.get_run(name) for name in shown.split(",")]
+    return list(store.get_group(shown).runs)
+
+
+def detail(store: RunStore, shown: str, first: int, last: int) -> dict[str, Any]:
     """The lines of every panel from step ``first`` to ``last``, thinned only beyond MAX_POINTS."""
     records = []
     happened = {}
-    for run in store.get_group(group_id).runs:
+    runs = _runs(store, shown)
+    for run in runs:
         steps = store.steps(run.id, max(first - 2, 0), up_to_step=last + 1)
         records.append(RunRecord.of(run, steps[:: math.ceil(len(steps) / MAX_POINTS) or 1], []))
         happened[run.id] = marks.of(run, store.last_step(run.id))
-    return {key: _lines(key, records, happened) for key in FROM_ZERO}
+    if _several(shown):
+        drawn = one_by_one(records, [store.get_group(run.group_id).title for run in runs])
+    else:
+        drawn = by_precision(records)
+    return {key: _lines(key, drawn, happened) for key in FROM_ZERO}
 
 
-def totals(store: RunStore, group_id: str) -> dict[str, dict[str, list[float]]]:
+def totals(store: RunStore, shown: str) -> dict[str, dict[str, list[float]]]:
     """By run: the tokens and the seconds taken up to the steps that are drawn."""
     found = {}
-    for run_id in store.get_group(group_id).run_ids:
-        rows = store.totals(run_id, MAX_POINTS)
+    for run in _runs(store, shown):
+        rows = store.totals(run.id, MAX_POINTS)
         names = ("step", "tokens", "time")
-        found[run_id] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        found[run.id] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return found
 
 
@@ -101,7 +160,10 @@ def colour(record: RunRecord) -> str:
 
 
 def _panel(
-    key: str, records: Sequence[RunRecord], happened: Mapping[str, Sequence[Mark]]
+    key: str,
+    records: Sequence[RunRecord],
+    drawn: Sequence[Drawn],
+    happened: Mapping[str, Sequence[Mark]],
 ) -> dict[str, Any]:
     title, unit, empty, never = text.PANELS[key]
     return {
@@ -111,8 +173,8 @@ def _panel(
         "empty": never if all(r.status in FINAL for r in records) else empty,
         "note": _note(key, records),
         "from_zero": FROM_ZERO[key],
-        "lines": _lines(key, records, happened),
-        "points": _points(records) if key == "loss" else [],
+        "lines": _lines(key, drawn, happened),
+        "points": _points(drawn) if key == "loss" else [],
     }
 
 
@@ -129,20 +191,21 @@ def _note(key: str, records: Sequence[RunRecord]) -> str | None:
 
 
 def _lines(
-    key: Any, records: Sequence[RunRecord], happened: Mapping[str, Sequence[Mark]]
+    key: Any, drawn: Sequence[Drawn], happened: Mapping[str, Sequence[Mark]]
 ) -> list[dict[str, Any]]:
     """One for each run; ``repeat`` where its arm has several, which share a colour and a mean."""
     lines = []
-    for arm in arms(records):
-        for record in arm.runs:
+    for one in drawn:
+        repeated = len(one.runs) > 1
+        for record in one.runs:
             found = curve(record, key)
             lines.append(
                 {
-                    "arm": arm_id(record),
+                    "arm": one.id,
                     "run": record.id,
-                    "label": label([record], seed=len(arm.runs) > 1),
-                    "colour": colour(record),
-                    "repeat": len(arm.runs) > 1,
+                    "label": label([record], seed=True) if repeated else one.name,
+                    "colour": one.colour,
+                    "repeat": repeated,
                     "live": record.status == "running",
                     "x": found.x,
                     "y": [_short(y) for y in found.y],
@@ -152,24 +215,24 @@ def _lines(
     return lines
 
 
-def _points(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+def _points(drawn: Sequence[Drawn]) -> list[dict[str, Any]]:
     """The held-out losses; of repetitions that were judged at the same step, their mean."""
     points = []
-    for arm in arms(records):
+    for one in drawn:
         at: dict[int, list[Eval]] = {}
-        for record in arm.runs:
+        for record in one.runs:
             # The last step may be evaluated "during" and "after": the newest counts.
             for e in {e.step: e for e in record.evals}.values():
                 if math.isfinite(e.loss):
                     at.setdefault(e.step, []).append(e)
-        points += [_point(arm.runs, step, found) for step, found in sorted(at.items())]
+        points += [_point(one, step, found) for step, found in sorted(at.items())]
     return points
 
 
-def _point(runs: Sequence[RunRecord], step: int, found: Sequence[Eval]) -> dict[str, Any]:
+def _point(one: Drawn, step: int, found: Sequence[Eval]) -> dict[str, Any]:
     losses = [e.loss for e in found]
     said = text.EVAL_POINT.format(
-        label=label(runs),
+        label=one.name,
         loss=figures.number(mean(losses)),
         step=step,
         when=text.WHEN_WORDS[found[-1].when],
@@ -178,9 +241,9 @@ def _point(runs: Sequence[RunRecord], step: int, found: Sequence[Eval]) -> dict[
         low, high = (figures.number(f(losses)) for f in (min, max))
         said += text.EVAL_MEAN.format(count=len(found), low=low, high=high)
     return {
-        "arm": arm_id(runs[0]),
-        "label": label(runs),
-        "colour": colour(runs[0]),
+        "arm": one.id,
+        "label": one.name,
+        "colour": one.colour,
         "x": step,
         "y": _short(mean(losses)),
         "low": _short(min(losses)),
@@ -193,15 +256,15 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def charts(store: RunStore) -> gr.HTML:
+def charts(store: RunStore, elem_id: str = "charts") -> gr.HTML:
     """The component. Give it a ``payload``, or None for no charts at all."""
 
     def ask_detail(asked: list[Any]) -> dict[str, Any]:
-        group_id, first, last = asked  # from a browser: checked, not believed
-        return detail(store, str(group_id), int(first), int(last))
+        shown, first, last = asked  # from a browser: checked, not believed
+        return detail(store, str(shown), int(first), int(last))
 
-    def ask_totals(group_id: str) -> dict[str, Any]:
-        return totals(store, str(group_id))
+    def ask_totals(shown: str) -> dict[str, Any]:
+        return totals(store, str(shown))
 
     ask_detail.__name__ = "detail"  # what the scripts call
     ask_totals.__name__ = "totals"
@@ -216,5 +279,5 @@ def charts(store: RunStore) -> gr.HTML:
         js_on_load=words + drawing,
         server_functions=[ask_detail, ask_totals],
         apply_default_css=False,
-        elem_id="charts",
+        elem_id=elem_id,
     )

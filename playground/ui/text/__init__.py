@@ -152,6 +152,7 @@ CAUSE_WORDS = {
 }
 REPEATED = "{label} × {count}"
 SEED_OF = "{label}, seed {seed}"
+RUN_OF = "{label}, seed {seed}, of “{title}”"
 # Title, unit, and what stands in an empty chart: while there may be something to come, and after.
 PANELS = {
     "loss": ("Loss", "nats per token", "No loss yet", "No loss was measured"),
