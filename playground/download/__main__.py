@@ -1,7 +1,8 @@
 """The child: ``python -m playground.download FOLDER`` fetches what the request there names.
 
-``request.json`` has the hub id; ``plan.json`` then says how many bytes are to come, as soon as that
-is known, and ``answer.json`` at the end where the files are, or the sentence why they are not.
+``request.json`` has the hub id; ``plan.json`` then says how many bytes are to come and how many lay
+there before, as soon as that is known, and ``answer.json`` at the end where the files are, or the
+sentence why they are not.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from playground.config import SettingsError, private
 from playground.data.hub import Listing, Unreachable, ask_hub, refuse_unusable, said_of
+from playground.download.disk import on_disk
 
 _ENDINGS = (".json", ".jinja", ".model", ".txt", ".safetensors")
 _INDEX = "model.safetensors.index.json"
@@ -65,7 +67,7 @@ def _fetch(hub_id: str, listing: Listing, plan: Path) -> str:
         if name in names and not _has(hub_id, listing.revision, name)
     )
     _refuse_full_disk(hub_id, missing)
-    write(plan, {"bytes": missing})
+    write(plan, {"bytes": missing, "before": on_disk(hub_id)})
     try:
         # By the branch, not by its commit, so that the cache knows which one is the newest.
         return snapshot_download(hub_id, allow_patterns=names, max_workers=_AT_ONCE)

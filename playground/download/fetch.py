@@ -7,12 +7,11 @@ that was under way begins anew, as the hub's client keeps no half of it.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from playground.catalog.cache import cached_folder
 from playground.catalog.entry import ModelEntry
 from playground.config import SettingsError, private
 from playground.data.hub import Unreachable
+from playground.download.disk import on_disk
 from playground.events import Message, Stage
 from playground.processes import Child, child_environment, last_line, running
 
@@ -71,16 +71,14 @@ def fetched(
 def _progress(
     hub_id: str, plan: Path, process: Child, check: Callable[[], None]
 ) -> Iterator[Stage]:
-    blobs = _blobs(hub_id)
-    before, total, said_at = _on_disk(blobs), 0, -_SAY_S
+    planned, said_at = None, -_SAY_S
     while process.poll() is None:
         check()
-        if not total and plan.is_file():
-            before = _on_disk(blobs)
-            total = json.loads(plan.read_text(encoding="utf-8"))["bytes"]
-        if total and time.monotonic() - said_at >= _SAY_S:
+        if planned is None and plan.is_file():
+            planned = json.loads(plan.read_text(encoding="utf-8"))
+        if planned and planned["bytes"] and time.monotonic() - said_at >= _SAY_S:
             said_at = time.monotonic()
-            yield _stage(hub_id, _on_disk(blobs) - before, total)
+            yield _stage(hub_id, on_disk(hub_id) - planned["before"], planned["bytes"])
         time.sleep(_LOOK_S)
 
 
@@ -89,25 +87,6 @@ def _stage(hub_id: str, done: int, total: int) -> Stage:
     unit, name = (1e9, "GB") if total >= 1e8 else (1e6, "MB")
     detail = f"{hub_id}, {done / unit:.1f} of {total / unit:.1f} {name}"
     return Stage(name="fetching the model", detail=detail, progress=done / total)
-
-
-def _blobs(hub_id: str) -> Path:
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    name = repo_folder_name(repo_id=hub_id, repo_type="model")
-    return Path(constants.HF_HUB_CACHE) / name / "blobs"
-
-
-def _on_disk(blobs: Path) -> int:
-    """Bytes that the files there take; a file that is filled from several ends has gaps."""
-    size = 0
-    with suppress(FileNotFoundError):  # nothing was fetched yet, or a file was moved meanwhile
-        for file in os.scandir(blobs):
-            with suppress(FileNotFoundError):
-                found = file.stat()
-                size += min(found.st_blocks * 512, found.st_size)
-    return size
 
 
 @contextmanager
