@@ -32,7 +32,7 @@ from playground.training.environment import (
 from playground.training.evaluate import examples_sha256
 from playground.training.loss import choose_loss_kernel
 from playground.training.meters import CountedMemory, CudaMemory, weigh
-from playground.training.model import Base, load_base
+from playground.training.model import Base, loading
 from playground.training.packing import refuse_leaks
 from playground.training.predicted import predicted
 from playground.training.pretrained import some
@@ -106,7 +106,10 @@ def prepare(
     entry = yield from fetched(entry, check)
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
-    base = load_base(entry, config, recipe, device, check=check, self_tests=self_tests)
+    work = loading(entry, config, recipe, device, check=check, self_tests=self_tests)
+    base = yield from _with_progress(config.model, work)
+    peak_mib = on_gpu.read().peak_mib if on_gpu else base.loading_peak_mib
+    yield Facts(loading_peak_mib=peak_mib)
     runs = recipe.how(detected)
     yield Facts(effective=runs.effective, how=runs.how, how_reason=runs.reason)
     for sentence in base.tried:
@@ -149,6 +152,19 @@ def prepare(
         asked.examples,
         memory,
     )
+
+
+def _with_progress(model: str, work: Generator[float, None, Base]) -> Generator[Event, None, Base]:
+    """Passes on the share of ``work`` that is done, by whole hundredths; returns what it loaded."""
+    told = 0.0
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as done:
+            return done.value
+        if share >= told + 0.01:
+            told = share
+            yield Stage(name="loading the model", detail=model, progress=share)
 
 
 def _tokenised(

@@ -52,7 +52,12 @@ def test_a_run_from_start_to_finish(precision: str, configure: Configure, tmp_pa
     ]
     assert only(Status, events) == [events[-1]] == [Status(status="finished")]
     assert isinstance(events[0], Facts) and isinstance(events[1], Stage)
-    progress = [e.progress for e in only(Stage, events) if e.progress is not None]
+    shares: dict[str, list[float]] = {}
+    for stage in only(Stage, events):
+        if stage.progress is not None:
+            shares.setdefault(stage.name, []).append(stage.progress)
+    loaded, progress = shares["loading the model"], shares["evaluating"]
+    assert loaded == sorted(set(loaded)) and len(loaded) > 5 and loaded[-1] == 1.0
     assert progress.count(0.0) == progress.count(1.0) == 4  # four evaluations
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
     assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
