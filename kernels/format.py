@@ -141,6 +141,13 @@ def has_values(x: torch.Tensor) -> bool:
     return not (x.is_meta or isinstance(x, FakeTensor))
 
 
+def non_finite(x: torch.Tensor) -> int:
+    """How many values are NaN or inf. Where there are none, no copy of x is made to find out."""
+    if not x.numel() or all(torch.isfinite(extreme) for extreme in x.aminmax()):
+        return 0
+    return x.numel() - int(torch.isfinite(x).sum())
+
+
 def check_matrix(x: torch.Tensor) -> None:
     """Refuses what has not two dimensions.
 

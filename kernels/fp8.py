@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .dispatch import choose_backend
-from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values
+from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values, non_finite
 from .rounding import fp8_values, round_to
 
 FP8Format = Literal["e4m3", "e5m2"]
@@ -43,6 +43,8 @@ class _Format(NamedTuple):
     dtype: torch.dtype
     exponent: int  # of the largest value, which is 1.75 * 2^exponent in both
 
+
+_CHUNK_VALUES = 1 << 20  # of a weight, brought into fp32 at once
 
 _FORMATS = {"e4m3": _Format(torch.float8_e4m3fn, 8), "e5m2": _Format(torch.float8_e5m2, 15)}
 
@@ -96,13 +98,19 @@ def quantize_fp8(x: Tensor) -> FP8Tensor:
     if not has_values(x):
         codes = x.new_empty(x.shape, dtype=_FORMATS["e4m3"].dtype)
         return FP8Tensor(codes, x.new_empty((), dtype=torch.float32))
-    if bad := x.numel() - int(torch.isfinite(x).sum()):
+    if bad := non_finite(x):
         raise ValueError(
             f"{bad} of {x.numel()} values are NaN or inf, which E4M3 cannot hold beside a scale; "
             "find where they arise, or leave this layer in 16 bits"
         )
-    codes, scale = quantize_fp8_rows(x.detach().reshape(1, -1))
-    return FP8Tensor(codes.view(x.shape), scale[0])
+    dtype, exponent = _FORMATS["e4m3"]
+    codes = torch.empty(x.shape, dtype=dtype, device=x.device)
+    least, most = x.detach().aminmax() if x.numel() else (x.new_zeros(()),) * 2
+    inverse, scale = _scales_of(torch.maximum(-least, most).to(torch.float32), exponent)
+    rows = max(_CHUNK_VALUES // max(x.shape[1], 1), 1)
+    for exact, rounded in zip(x.detach().split(rows), codes.split(rows), strict=True):
+        rounded.copy_(exact.to(torch.float32) * inverse)
+    return FP8Tensor(codes, scale)
 
 
 def quantize_fp8_rows(x: Tensor, format: FP8Format = "e4m3") -> tuple[Tensor, Tensor]:
@@ -123,14 +131,19 @@ def quantize_fp8_rows(x: Tensor, format: FP8Format = "e4m3") -> tuple[Tensor, Te
     dtype, exponent = _FORMATS[format]
     x = x.to(torch.float32)
     amax = x.abs().amax(-1) if x.shape[-1] else x.new_zeros(x.shape[:-1])
+    inverse, scales = _scales_of(amax, exponent)
+    scaled = (x * inverse.unsqueeze(-1)).to(dtype, memory_format=torch.contiguous_format)
+    return scaled, scales
+
+
+def _scales_of(amax: Tensor, exponent: int) -> tuple[Tensor, Tensor]:
+    """Reciprocals and scales, powers of two, for the largest values amax, fp32."""
     # The fp32 exponent of amax, one more where its mantissa is above 1.75: (1.75, 2) carries.
     biased = (amax.view(torch.int32) + 0x1FFFFF) >> 23
     biased = (biased - exponent).clamp_(1, 253)
     bad = ~torch.isfinite(amax)
     inverse = _power_of_two(254 - biased).masked_fill_(bad, 0.0)
-    scales = _power_of_two(biased).masked_fill_(bad, torch.nan)
-    scaled = (x * inverse.unsqueeze(-1)).to(dtype, memory_format=torch.contiguous_format)
-    return scaled, scales
+    return inverse, _power_of_two(biased).masked_fill_(bad, torch.nan)
 
 
 def fake_quantize_fp8(x: Tensor, format: FP8Format = "e4m3") -> Tensor:

@@ -24,8 +24,9 @@ from .format import (
     check_matrix,
     check_parts,
     has_values,
+    non_finite,
 )
-from .reference import pack_codes, unpack_codes
+from .reference import CHUNK_VALUES, pack_codes, unpack_codes
 from .rounding import round_e2m1
 from .scales import block_amax
 
@@ -113,18 +114,21 @@ def quantize_mxfp4(x: torch.Tensor, *, backend: str | None = None) -> MXFP4Tenso
         from .quantize_mx import quantize_mxfp4_triton
 
         return MXFP4Tensor(*quantize_mxfp4_triton(x), tuple(x.shape))
+    m, k = x.shape
+    codes, scales = (x.new_empty(m, k // n, dtype=torch.uint8) for n in (2, MX_BLOCK))
     if not has_values(x):
-        (m, k), byte = x.shape, torch.uint8
-        codes, scales = (x.new_empty(m, k // size, dtype=byte) for size in (2, MX_BLOCK))
         return MXFP4Tensor(codes, scales, (m, k))
-    values, byte = _round_blocks(x)
-    if (byte == E8M0_NAN).any():
-        bad = x.numel() - int(torch.isfinite(x).sum())
+    if bad := non_finite(x):
         raise ValueError(
             f"{bad} of {x.numel()} values are NaN or inf, which 4 bits cannot hold; find where "
             "they arise, or leave this layer in 16 bits"
         )
-    return MXFP4Tensor(pack_codes(values), byte, tuple(x.shape))
+    rows = max(CHUNK_VALUES // max(k, 1), 1)  # in chunks, for rounding takes three fp32 copies
+    for start in range(0, m, rows):
+        part = slice(start, start + rows)
+        values, scales[part] = _round_blocks(x.detach()[part])
+        pack_codes(values, out=codes[part])
+    return MXFP4Tensor(codes, scales, (m, k))
 
 
 def dequantize_mxfp4(

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .dispatch import choose_backend
-from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values
+from .format import INPUT_DTYPES, check_decoded_dtype, check_parts, has_values, non_finite
 from .rounding import round_to
 
 NF4_BLOCK = 64
@@ -93,19 +93,27 @@ def quantize_nf4(x: Tensor) -> NF4Tensor:
         codes = x.new_empty(-(-x.numel() // 2), dtype=torch.uint8)
         absmax = x.new_empty(-(-x.numel() // NF4_BLOCK), dtype=torch.float32)
         return NF4Tensor(codes, absmax, tuple(x.shape))
-    if bad := x.numel() - int(torch.isfinite(x).sum()):
+    if bad := non_finite(x):
         raise ValueError(
             f"{bad} of {x.numel()} values are NaN or inf, which 4 bits cannot hold; find where "
             "they arise, or leave this layer in 16 bits"
         )
-    flat = x.detach().to(torch.float32).reshape(-1)
+    flat, chunk = x.detach().reshape(-1), _CHUNK_BLOCKS * NF4_BLOCK
+    starts = range(0, max(flat.numel(), 1), chunk)  # in chunks, for packing takes four fp32 copies
+    parts = [_pack(flat[start : start + chunk].to(torch.float32)) for start in starts]
+    codes, absmax = (torch.cat(part) for part in zip(*parts, strict=True))
+    return NF4Tensor(codes, absmax, tuple(x.shape))
+
+
+def _pack(flat: Tensor) -> tuple[Tensor, Tensor]:
+    """Codes and scales of consecutive values, (n,) fp32, that begin a block."""
     blocks = F.pad(flat, (0, -flat.numel() % NF4_BLOCK)).view(-1, NF4_BLOCK)
     absmax = blocks.abs().amax(1)
     scaled = divide_by_absmax(blocks, absmax).clamp_(-1, 1)
-    table = _table(x.device)
+    table = _table(flat.device)
     codes = torch.bucketize(scaled, (table[:-1] + table[1:]) / 2).to(torch.uint8).view(-1)
     codes = F.pad(codes[: flat.numel()], (0, flat.numel() % 2), value=_ZERO)
-    return NF4Tensor(codes[0::2] << 4 | codes[1::2], absmax, tuple(x.shape))
+    return codes[0::2] << 4 | codes[1::2], absmax
 
 
 def divide_by_absmax(blocks: Tensor, absmax: Tensor) -> Tensor:

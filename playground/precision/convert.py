@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from kernels.format import has_values
+from kernels.format import has_values, non_finite
 from playground.config import SettingsError
 from playground.events import Coverage, Skipped
 from playground.precision.error import rounding_error
@@ -167,12 +167,8 @@ def _embedded(model: nn.Module) -> list[Tensor]:
 
 
 def _refuse_non_finite(name: str, weight: Tensor) -> None:
-    if not has_values(weight) or not weight.numel():
+    if not has_values(weight) or not (bad := non_finite(weight)):
         return
-    # The extremes tell, and take no memory; counting takes a few copies.
-    if all(torch.isfinite(extreme) for extreme in weight.aminmax()):
-        return
-    bad = weight.numel() - int(torch.isfinite(weight).sum())
     raise SettingsError(
         f"Tensor '{name}' has {bad} weights that are NaN or infinite; pick another checkpoint."
     )
