@@ -23,8 +23,9 @@ from playground.cli import history, models, user
 from playground.cli.home import DEFAULT_HOME, Home, JsonFile, RunOrGroup, console, existing, say
 from playground.commands import command
 from playground.compare import run_json
-from playground.config import PRECISIONS, SettingsError
+from playground.config import PRECISIONS, SettingsError, expand
 from playground.data.check import check_rows
+from playground.fit.terminal import fit_table, said
 from playground.json_file import check_writable, write_json
 from playground.launcher import PAUSE_S, Launcher, interrupted
 from playground.presets import Preset, load_preset
@@ -205,14 +206,15 @@ def fit(
     ] = None,
     settings: Settings = None,
     json_file: JsonFile = None,
+    home: Home = DEFAULT_HOME,
 ) -> None:
     """Say how much memory each precision will take, and whether it fits, before it is started."""
     check_writable(json_file)
     loaded = load_preset(preset, _overrides(settings, None))
-    result = fits.predict(loaded, fits.budget(device))
-    for line in fits.said(result):
+    result = fits.predict(loaded, fits.budget(device), expand(home))
+    for line in said(result):
         say(line)
-    console.print(fits.fit_table(result), highlight=False)
+    console.print(fit_table(result), highlight=False)
     write_json(json_file, result)
 
 
@@ -329,9 +331,9 @@ cli.command("list")(history.list_runs)
 cli.command()(history.rename)
 cli.command()(history.note)
 cli.command()(history.delete)
+cli.command()(models.models)
 cli.command()(user.user)
 
-cli.command()(models.models)
 
 def main() -> None:
     """Entry point: a request that cannot be carried out gets one sentence, never a traceback."""

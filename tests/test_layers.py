@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.launcher": {"store", "presets", "processes", "residents", "sinks"},
     "playground.doctor": {"processes"},
     "playground.stored": {"store"},
-    "playground.fit": {"presets", "processes"},
+    "playground.fit": {"presets", "processes", "catalog"},
     "playground.cli": {"users", "store", "launcher", "presets", "catalog", "json_file"}
     | {"stored", "tables"},
     "playground.generate": {"training", "precision", "data", "catalog", "store", "processes"}
@@ -52,7 +52,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.progress": {"store"},
     "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
-    "playground.ui": {"users", "store", "launcher", "presets", "preview", "catalog", "data"},
+    "playground.ui": {"fit", "users", "store", "launcher", "presets", "preview", "catalog", "data"},
     "playground.__main__": {
         "store",
         "launcher",

@@ -16,7 +16,6 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +25,8 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kernels.format import swizzle_scales
-from playground.catalog import resolve_model
+from playground.catalog import ModelEntry, resolve_model
+from playground.catalog.architecture import architecture_file
 from playground.config import RunConfig, SettingsError, parse_config
 from playground.data.batches import MicroBatch
 from playground.precision.convert import convert
@@ -37,7 +37,7 @@ from playground.training.adapter import trainable, with_adapter
 from playground.training.chunked import LOGITS_BYTES
 from playground.training.loss import CHUNKED, SELECTED, summed_loss
 from playground.training.meters import MIB, CountedMemory, Saved, WeightFacts, stored_bytes, weigh
-from playground.training.pretrained import load_configuration
+from playground.training.pretrained import empty_model, load_configuration
 from playground.training.repeated import alike_computed_once
 
 _META = torch.device("meta")
@@ -63,8 +63,8 @@ class Estimate:
         peak_mib: the sum of them, which is what ``CountedMemory`` calls the peak.
         work_mib: in use within one operation beside that: a chunk of logits with its product, and
             the largest weight decoded.
-        loading_mib: the base as it was published, in the compute type: whole in the machine's
-            memory before it is rounded.
+        loading_mib: the most of the base while it is read: rounded Linear by Linear, with the
+            largest of them in floats beside; from GGUF it comes whole and in floats.
     """
 
     precision: str
@@ -137,7 +137,7 @@ def estimate(
         activations_mib=facts.activations_mib,
         peak_mib=facts.peak_mib + optimizer,
         work_mib=(2 * logits + twin.largest) / MIB,
-        loading_mib=twin.published / MIB,
+        loading_mib=twin.loading / MIB,
     )
 
 
@@ -151,39 +151,39 @@ def at_rest(
 class _Twin(NamedTuple):
     """A run's model as shapes: on the meta device, in its precision, with its adapter.
 
-    published / largest: bytes of the base before it was rounded, and of its largest matrix then.
+    loading / largest: bytes of the base while it is read, and of its largest matrix in floats.
     """
 
     model: Any
     weights: WeightFacts
-    published: int
+    loading: int
     largest: int
 
 
 def _twin(config: RunConfig, published: Any, on_gpu: bool, fp4_native: bool) -> _Twin:
     recipe = recipe_of(config)
     compute = recipe.compute_dtype if on_gpu else torch.float32
+    entry = resolve_model(config.model)
     if published is None:
-        published = load_configuration(resolve_model(config.model), config.data.max_seq_len)
-    model = _architecture(published, compute)
+        published = load_configuration(_at_hand(entry), config.data.max_seq_len)
+    model = empty_model(entry, published, compute)
     loading = stored_bytes([*model.parameters(), *model.buffers()])
-    largest = max((p.numel() for p in model.parameters() if p.dim() == 2), default=0)
+    largest = compute.itemsize * max(
+        (p.numel() for p in model.parameters() if p.dim() == 2), default=0
+    )
     convert(model, recipe, _META)
     if on_gpu:
         _as_on_a_gpu(model, fp4_native)
+    if not entry.gguf_file:
+        loading = stored_bytes([*model.parameters(), *model.buffers()]) + 2 * largest
     model = with_adapter(config, model, _META)
-    return _Twin(model, weigh(model), loading, largest * compute.itemsize)
+    return _Twin(model, weigh(model), loading, largest)
 
 
-def _architecture(published: Any, dtype: torch.dtype) -> Any:
-    from transformers import AutoModelForCausalLM
-    from transformers.initialization import no_init_weights
-
-    with _META, no_init_weights():
-        model = AutoModelForCausalLM.from_config(deepcopy(published), dtype=dtype)
-    model.tie_weights()
-    model.config.use_cache = False
-    return model
+def _at_hand(entry: ModelEntry) -> ModelEntry:
+    """The same model as a file of this machine says that it is built; the hub is asked last."""
+    file = architecture_file(entry)
+    return entry if entry.path or file is None else entry.changed(path=file, hub_id=None)
 
 
 def _make_fake(model: nn.Module) -> None:
@@ -280,9 +280,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _report(request: dict[str, Any]) -> dict[str, Any]:
     configs = [parse_config(config) for config in request["configs"]]
     where = {key: request[key] for key in ("on_gpu", "fp4_native")}
-    shape = largest_shape(configs[0])
-    estimates = [asdict(estimate(config, shape, **where)) for config in configs]
-    return {"shape": shape._asdict(), "estimates": estimates}
+    return {"estimates": [asdict(estimate(config, **where)) for config in configs]}
 
 
 if __name__ == "__main__":
