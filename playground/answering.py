@@ -42,9 +42,22 @@ Answer = Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
 class Asked:
     """The parent's side: starts the child when there is a question, one question at a time."""
 
-    def __init__(self, what: str, child: tuple[str, ...], longest_s: float = _LONGEST_S) -> None:
-        """``what`` names it in sentences; ``child`` are the interpreter's arguments."""
+    def __init__(
+        self,
+        what: str,
+        child: tuple[str, ...],
+        longest_s: float = _LONGEST_S,
+        started: Callable[[int], None] = lambda pid: None,
+    ) -> None:
+        """
+        Args:
+            what: names it in sentences.
+            child: the interpreter's arguments.
+            longest_s: that it may say nothing for.
+            started: called with the pid of each child, which leads a session of its own.
+        """
         self._what, self._child, self._longest_s = what, child, longest_s
+        self._started = started
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""
@@ -114,7 +127,9 @@ class Asked:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=child_environment() | shy,
+                start_new_session=True,
             )
+        self._started(self._process.pid)
 
     @property
     def _log(self) -> Path:
@@ -145,6 +160,10 @@ class Asked:
 
     def _died(self) -> SettingsError:
         code = self._process.wait()
+        if code == -signal.SIGTERM:
+            return SettingsError(
+                f"{self._what} was ended to leave the machine to a run that started; ask again."
+            )
         if code < 0:
             return SettingsError(
                 f"{self._what} was ended by {signal.Signals(-code).name}, which memory that runs "

@@ -4,8 +4,8 @@ The page and the terminal ask (``asking.py``), a child process computes (``__mai
 arithmetic is the reference in ``kernels/``, on the CPU.
 """
 
-from playground.formats.asking import Microscope
+from playground.formats.asking import MEDIAN, Microscope
 from playground.formats.known import FORMATS, FormatInfo
 from playground.formats.typed import EXAMPLES, read_numbers, written
 
-__all__ = ["EXAMPLES", "FORMATS", "FormatInfo", "Microscope", "read_numbers", "written"]
+__all__ = ["EXAMPLES", "FORMATS", "MEDIAN", "FormatInfo", "Microscope", "read_numbers", "written"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ from playground.answering import Asked
 from playground.catalog import resolve_model
 from playground.config import expand
 from playground.formats.typed import read_numbers
+from playground.processes import ProcessId
+from playground.residents import enter
 
 CHILD = ("-P", "-m", "playground.formats")  # -P: never import from the cwd
 MEDIAN = {"how": "median"}
@@ -21,7 +23,9 @@ class Microscope:
 
     def __init__(self, home: Path, child: tuple[str, ...] = CHILD) -> None:
         self._home = expand(home)
-        self._quick, self._long = Asked(_WHAT, child), Asked(_WHAT, child)
+        self._quick, self._long = (
+            Asked(_WHAT, child, started=self._resident(kind)) for kind in ("lens", "lens-of-models")
+        )
 
     def numbers(self, typed: str) -> dict[str, Any]:
         """16 to 64 typed numbers in every format. Raises SettingsError for any other text."""
@@ -48,6 +52,10 @@ class Microscope:
         resolve_model(model)
         question = {"about": "model", "model": model, "home": str(self._home)}
         yield from self._long.ask(question)
+
+    def _resident(self, kind: str) -> Callable[[int], None]:
+        """A decoded model is large: a run that starts has such a child ended first."""
+        return lambda pid: enter(self._home, kind, ProcessId.of(pid))
 
     def close(self) -> None:
         """Ends both children."""

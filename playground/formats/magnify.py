@@ -10,6 +10,8 @@ from torch import Tensor
 
 from kernels import MX_BLOCK, SCALE_BLOCK, FP8Tensor, NVFP4Tensor, elements, quantize_fp8
 from kernels.elements import Packed
+from kernels.format import E2M1_VALUES
+from kernels.nf4 import NF4_VALUES
 from kernels.scales import tensor_scale_of
 from playground.formats.known import FORMATS, RULES
 from playground.formats.rounding import error, packed, padded, why_not
@@ -55,7 +57,8 @@ def magnify(window: Window) -> list[dict[str, Any]]:
     Each has ``name``, ``tensor_scale`` (None where the format has none), ``error`` (relative),
     ``scaled``, ``codes`` and ``decoded`` (a value for each that is shown), and ``blocks``:
     ``first`` and ``count`` of the shown, ``of`` so many values to the scale, ``amax`` of them all,
-    ``scale`` and its byte, ``code``. A format that the tensor does not suit
+    ``scale`` and its byte, ``code``; ``levels`` are what the codes 0 to 15 stand for, None
+    where there are too many to draw. A format that the tensor does not suit
     has ``refuses`` instead: the block that K is no multiple of.
     """
     return [_in_format(window, name) for name in FORMATS]
@@ -79,6 +82,7 @@ def _in_format(window: Window, name: str) -> dict[str, Any]:
         "tensor_scale": float(q.tensor_scale) if isinstance(q, NVFP4Tensor) else None,
         "error": error(kept, found.decoded[:, shown]),
         **plain,
+        "levels": None if name == "fp8" else NF4_VALUES if name == "nf4" else E2M1_VALUES,
         "blocks": _blocks(window, found, FORMATS[name].block),
     }
 

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from playground.catalog import ModelEntry, resolve_model
+from playground.catalog.cache import cached_folder
+from playground.catalog.weights import read_json
 from playground.config import SettingsError, nearest
 
 _FLOATS = {"F16": "fp16", "BF16": "bf16", "F32": "fp32", "F64": "fp64"}
@@ -143,15 +145,18 @@ def _decoded(entry: ModelEntry, changed: int) -> dict[str, Tensor]:
 
 
 def _cached(entry: ModelEntry) -> Path:
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(entry.hub_id, "config.json")
-    if not isinstance(found, str):
+    folder = cached_folder(entry.hub_id)
+    if folder is None:
         raise SettingsError(
             f"Model '{entry.id}' has not been fetched to this machine; run it once, or pick one "
             "that is here."
         )
-    return Path(found).parent
+    if "quantization_config" in read_json(folder / "config.json"):
+        raise SettingsError(
+            f"Model '{entry.id}' is already quantised, and rounding it twice would show something "
+            "else; pick its original 16-bit checkpoint."
+        )
+    return folder
 
 
 def _opened(model: str, file: Path):  # noqa: ANN202 - safetensors does not name its type
