@@ -41,18 +41,20 @@ ALLOWED: dict[str, set[str]] = {
     "playground.stored": {"store"},
     "playground.fit": {"presets", "processes", "catalog"},
     "playground.cli": {"users", "store", "launcher", "presets", "catalog", "json_file"}
-    | {"stored", "tables"},
+    | {"stored", "tables", "formats"},
     "playground.generate": {"training", "precision", "data", "catalog", "store", "processes"}
     | {"residents"},
     "playground.export": {"training", "precision", "data", "catalog", "store", "processes"}
     | {"residents"},
     "playground.preview": {"training", "data", "catalog", "processes"},
     "playground.answering": {"processes"},
-    "playground.formats": {"kernels", "precision", "training", "catalog", "answering"},
+    "playground.formats": {"kernels", "precision", "training", "catalog", "answering"}
+    | {"processes", "residents"},
     "playground.progress": {"store"},
     "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
-    "playground.ui": {"fit", "users", "store", "launcher", "presets", "preview", "catalog", "data"},
+    "playground.ui": {"fit", "users", "store", "launcher", "presets", "preview", "catalog", "data"}
+    | {"formats"},
     "playground.__main__": {
         "store",
         "launcher",

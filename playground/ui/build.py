@@ -12,8 +12,9 @@ from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import account, compare, gate, guard, history, text
+from playground.ui import account, compare, formats, gate, guard, history, text
 from playground.ui.login import Login
+from playground.ui.text import formats as formats_text
 from playground.ui.theme import head, theme
 
 
@@ -31,6 +32,8 @@ def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
                 compare.build(app, store, launcher, list_presets())
             with gr.Tab(text.HISTORY_TAB, id="history") as past_tab:
                 past = history.build(store)
+            with gr.Tab(formats_text.TAB, id="formats") as formats_tab:
+                formats.build(store.home, formats_tab)
         quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         past_tab.select(lambda: history.table(store), None, past, **quiet)
         account.wire(app, shown)
