@@ -29,6 +29,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.config import SettingsError
+from playground.data.uploads import MAX_BYTES
 from playground.ui.guard import MAY_CHANGE, may_change
 from playground.ui.login import Login
 from playground.ui.text import share as text
@@ -91,6 +92,9 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = _refusal(Request(scope)) if scope["type"] == "http" else None
+        if scope.get("path") == "/":
+            # ``?page=history`` is for our own handlers: Gradio takes it for one of its own pages.
+            scope = {**scope, "query_string": b""}
         await (refused or self.app)(scope, receive, send)
 
 
@@ -102,9 +106,17 @@ def _refusal(request: Request) -> Response | None:
         return None
     if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return PlainTextResponse(text.CROSS_SITE, 403)
+    if path.startswith(f"{_API}/upload") and not _fits(request):
+        return PlainTextResponse(text.TOO_LARGE.format(most=MAX_BYTES // 2**20), 413)
     if not may_change(request) and not path.startswith(_FOR_VISITORS):
         return PlainTextResponse(text.REFUSED, 403)
     return None
+
+
+def _fits(request: Request) -> bool:
+    """Whether an upload says its length, and it is one file's at most with what is sent around."""
+    said = request.headers.get("content-length", "")
+    return said.isascii() and said.isdigit() and int(said) <= MAX_BYTES + 2**16
 
 
 def file_route(path: str, find: Callable[..., Path], inside: Path) -> Route:

@@ -7,7 +7,10 @@ from typing import Any
 
 import gradio as gr
 
+# Gradio selects the first tab before the address was looked at: that is not what anybody asked for.
+_OPENED = """() => { document.body.dataset.opened = "yes"; }"""
 _NOTE = """() => {
+  if (!document.body.dataset.opened) return;
   const address = new URL(location.href), page = %s, first = %s;
   if (page === first) address.searchParams.delete("page");
   else address.searchParams.set("page", page);
@@ -21,9 +24,10 @@ def wire(app: gr.Blocks, pages: gr.Tabs) -> None:
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
     def on_open_at(request: gr.Request) -> Any:
-        asked = request.query_params.get("page")
+        runs = "runs" in request.query_params  # laid over each other, on History
+        asked = "history" if runs else request.query_params.get("page")
         return gr.Tabs(selected=asked) if asked in names else gr.skip()
 
-    app.load(on_open_at, None, pages, **quiet)
+    app.load(on_open_at, None, pages, **quiet).then(js=_OPENED)
     for tab in pages.children:
         tab.select(None, js=_NOTE % (json.dumps(tab.id), json.dumps(names[0])), **quiet)
