@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from playground import hardware, users
 from playground.commands import DEFAULT_HOME, command
 from playground.config import SettingsError, private
+from playground.generate import Chat
 from playground.launcher import Launcher
 from playground.presets import Preset, load_preset
 from playground.store import RunStore
@@ -53,7 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     if link or asked.login or asked.host not in LOOPBACK:
         login = ask_login(known)
     launcher = Launcher(store, worker_module=asked.worker)
-    app = build_app(store, launcher, hardware.detect())
+    chat = Chat(store)
+    app = build_app(store, launcher, hardware.detect(), chat)
     try:
         launch(app, asked.host, port, store.home, login, link and urlsplit(link).hostname)
     except OSError as error:
@@ -73,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     stop.wait()
     share.close_tunnel()
     app.close(verbose=False)
+    chat.end()
     last_words = farewell(store)
     launcher.close()
     print(last_words, flush=True)

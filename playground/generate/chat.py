@@ -38,7 +38,7 @@ class Chat:
     def __init__(
         self, store: RunStore, idle_s: float = IDLE_S, child: tuple[str, ...] = CHILD
     ) -> None:
-        self._store, self._idle_s, self._arguments = store, idle_s, child
+        self._store, self.idle_s, self._arguments = store, idle_s, child
         self._lock = threading.Lock()
         self._child: _Child | None = None
         self._current: Transcript | None = None
@@ -106,7 +106,7 @@ class Chat:
         if self._child is None or not self._child.is_alive():
             if self._child:
                 self._child.end()
-            self._child = _Child(self._store.home, self._arguments, self._idle_s)
+            self._child = _Child(self._store.home, self._arguments, self.idle_s)
             # Once more: a run that was claimed in between has not seen the child, but we see it.
             self._refuse_beside_a_run()
         self._asked += 1

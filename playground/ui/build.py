@@ -8,22 +8,28 @@ from typing import Any
 
 import gradio as gr
 
+from playground.generate import Chat
 from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import account, compare, formats, gate, guard, history, text
+from playground.ui import account, compare, formats, gate, guard, history, text, try_it
 from playground.ui.login import Login
 from playground.ui.text import formats as formats_text
+from playground.ui.text import try_it as try_it_text
 from playground.ui.theme import head, theme
 
 
-def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
+def build_app(
+    store: RunStore, launcher: Launcher, device: Device, chat: Chat | None = None
+) -> gr.Blocks:
     """The whole page. Serve it with ``launch(app, host, port)``.
 
     Args:
         device: what this machine has, as ``hardware.detect()`` found it.
+        chat: who answers on Try it; whoever passes one ends it with the server.
     """
+    chat = chat or Chat(store)
     with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True) as app:
         gr.HTML(_masthead(device), apply_default_css=False)
         shown = account.build()
@@ -32,6 +38,8 @@ def build_app(store: RunStore, launcher: Launcher, device: Device) -> gr.Blocks:
                 compare.build(app, store, launcher, list_presets())
             with gr.Tab(text.HISTORY_TAB, id="history") as past_tab:
                 past = history.build(store)
+            with gr.Tab(try_it_text.TAB, id="try") as try_tab:
+                try_it.build(app, store, chat, try_tab)
             with gr.Tab(formats_text.TAB, id="formats") as formats_tab:
                 formats.build(store.home, formats_tab)
         quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}

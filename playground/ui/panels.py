@@ -14,6 +14,7 @@ from playground.config import private
 from playground.store import Group
 from playground.ui import figures, text
 from playground.ui.labels import labelled
+from playground.ui.text import try_it
 from playground.ui.watch import Scene
 
 
@@ -54,6 +55,8 @@ def heading(scene: Scene) -> str:
         text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps)),
         figures.moment(group.created_at),
     ]
+    if any(run.status == "finished" for run in group.runs):
+        parts += [f'<a href="?group={escape(group.id)}&amp;page=try">{try_it.LINK}</a>']
     link = f'<a href="?group={escape(group.id)}">{text.PERMALINK}</a>'
     link += f' <a class="narrow" href="#setup">{text.SET_UP_ANOTHER}</a>'
     return (

@@ -90,17 +90,24 @@ SHARED_AS = "0123.gradio.live"
 
 @contextmanager
 def serving(
-    home: Path, worker: str, login: Any = None, shared_as: str | None = None
+    home: Path,
+    worker: str,
+    login: Any = None,
+    shared_as: str | None = None,
+    chat: Any = None,
 ) -> Iterator[Served]:
+    from playground.generate import Chat
     from playground.ui import build_app, launch
 
     store = RunStore(home)
     launcher = Launcher(store, worker_module=worker)
-    app = build_app(store, launcher, hardware.detect())
+    chat = chat or Chat(store)
+    app = build_app(store, launcher, hardware.detect(), chat)
     port = free_port()
     launch(app, "127.0.0.1", port, home, login, shared_as)
     yield Served(f"http://127.0.0.1:{port}", home, store, launcher)
     app.close(verbose=False)
+    chat.end()
 
     def all_ended() -> bool:
         # Asked again each time: a last click may have been under way when the browser was closed.

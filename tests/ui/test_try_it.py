@@ -1,0 +1,90 @@
+"""Try it, without a browser: what is shown is text, whoever wrote it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from playground.generate import Column
+from playground.store import RunStore
+from playground.ui import held_out, try_it
+from playground.ui.answers import answers
+from playground.ui.text import try_it as text
+from tests.generate.finished import finished_group
+
+EVIL = '<script>alert(1)</script> **bold** <img src=x onerror="alert(2)">'
+
+
+def test_what_a_model_writes_is_text() -> None:
+    drawn = answers([Column("r-1", True, "fp16", "emulated", text=EVIL, tokens=9)])
+    assert escape(EVIL) in drawn and "<script" not in drawn and "<img" not in drawn
+
+
+def test_what_a_row_says_is_text_in_every_place(store: RunStore) -> None:
+    group = finished_group(store, answers=[(EVIL, EVIL), ("a", EVIL)])
+    drawn = held_out.table(held_out.arms_of(store, group))
+    assert "<script" not in drawn and "<img" not in drawn and "<i>no idea" not in drawn
+    assert drawn.count(escape("<script>")) >= 2 and escape("<i>no idea</i>") in drawn
+
+
+def test_a_column_says_who_it_is_and_how_it_ended() -> None:
+    waiting = Column("r-1", False, "fp16", "emulated")
+    cut = Column(
+        "r-1", True, "nvfp4", "native", text="x", tokens=1, ended="at its limit", seconds=2.0
+    )
+    drawn = answers([waiting, cut])
+    assert "FP16, untuned" in drawn and text.WAITING in drawn
+    assert "NVFP4, tuned" in drawn and "1 token in 2.0 s, cut at the longest answer" in drawn
+    assert 'aria-busy="true"' in drawn and 'aria-busy="false"' in answers([cut])
+
+
+def test_an_emulated_answer_makes_no_claim_about_speed() -> None:
+    column = Column(
+        "r", True, "nvfp4", "emulated", text="x", tokens=7, ended="by itself", seconds=2.0
+    )
+    assert "7 tokens, ended by itself" in answers([column])
+
+
+def test_before_and_after_are_marked_and_counted(store: RunStore) -> None:
+    arms = held_out.arms_of(store, finished_group(store))
+    drawn = held_out.table(arms)
+    assert "FP16: 0 of 3 right before, 2 after. NVFP4: 0 of 3 right before, 1 after." in drawn
+    assert drawn.count("✓") == 3 and drawn.count("✗") == 9
+
+
+def test_rows_can_be_narrowed_down(store: RunStore) -> None:
+    arms = held_out.arms_of(store, finished_group(store))
+
+    def rows(which: str) -> int:
+        return held_out.table(arms, which).count("<tbody>")
+
+    assert {which: rows(which) for which in text.FILTERS} == {"all": 3, "wrong": 2, "differ": 1}
+
+
+def test_what_differs_in_a_nearly_right_answer_is_marked(store: RunStore) -> None:
+    arms = held_out.arms_of(store, finished_group(store, answers=[("q", "on 3 May 2086")]))
+    drawn = held_out.table(arms)
+    assert "on 3 May <del>2086</del><ins>20860</ins>" in drawn
+
+
+def test_without_answers_the_page_says_how_to_get_them(store: RunStore) -> None:
+    group = finished_group(store, answers=())
+    assert "Rows answered in full" in held_out.table(held_out.arms_of(store, group))
+
+
+def shown(store: RunStore, wanted: str | None) -> dict[str, Any]:
+    names = try_it.Page.__dataclass_fields__
+    return dict(zip(names, try_it.updates(store, wanted), strict=True))
+
+
+def test_the_newest_comparison_unless_another_is_named(store: RunStore) -> None:
+    assert text.NOTHING_YET in shown(store, None)["empty"].value
+    old, new = finished_group(store, title="Old"), finished_group(store, title="New")
+    assert shown(store, None)["group"].value == new.id
+    assert shown(store, old.id)["group"].value == old.id
+    assert shown(store, "g-unknown")["group"].value == new.id
+    assert [prompt for (prompt,) in shown(store, None)["examples"].raw_samples] == [
+        "1+1=",
+        "<b>2</b>+2=",
+        "3+3=",
+    ]
