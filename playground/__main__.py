@@ -89,7 +89,7 @@ def compare(
     home: Home = DEFAULT_HOME,
 ) -> None:
     """Run a comparison to its end: one run for each precision and seed, one after another."""
-    loaded = load_preset(preset, _overrides(settings, seeds))
+    loaded = load_preset(preset, _overrides(settings, seeds), home)
     _carry_out(loaded, title, json_file, home)
 
 
@@ -109,8 +109,8 @@ def run(
 ) -> None:
     """Run a preset in one precision only."""
     changed = _overrides(settings, seeds)
-    chosen = precision or load_preset(preset, changed).precisions[0]
-    loaded = load_preset(preset, changed | {"precisions": chosen})
+    chosen = precision or load_preset(preset, changed, home).precisions[0]
+    loaded = load_preset(preset, changed | {"precisions": chosen}, home)
     _carry_out(loaded, title, json_file, home)
 
 

@@ -8,14 +8,16 @@ from typing import Any
 
 import gradio as gr
 
+from playground.data.uploads import MAX_BYTES
 from playground.generate import Chat
 from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import account, compare, formats, gate, guard, history, text, try_it
+from playground.ui import account, compare, data, formats, gate, history, links, text, try_it
 from playground.ui.login import Login
 from playground.ui.text import formats as formats_text
+from playground.ui.text import history as history_text
 from playground.ui.text import try_it as try_it_text
 from playground.ui.theme import head, theme
 
@@ -30,20 +32,23 @@ def build_app(
         chat: who answers on Try it; whoever passes one ends it with the server.
     """
     chat = chat or Chat(store)
-    with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True) as app:
+    data.receive_apart()
+    # What arrived and was never taken is removed within the hour, and when the server ends.
+    stale = {"delete_cache": (600, 3600)}
+    with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True, **stale) as app:
         gr.HTML(_masthead(device), apply_default_css=False)
         shown = account.build()
-        with gr.Tabs(elem_id="pages"):
+        with gr.Tabs(elem_id="pages") as pages:
             with gr.Tab(text.COMPARE_TAB, id="compare"):
-                compare.build(app, store, launcher, list_presets())
-            with gr.Tab(text.HISTORY_TAB, id="history") as past_tab:
-                past = history.build(store)
+                composer = compare.build(app, store, launcher, list_presets())
+            with gr.Tab(history_text.TAB, id="history") as past_tab:
+                wire_history = history.build(app, store, launcher, pages, composer)
             with gr.Tab(try_it_text.TAB, id="try") as try_tab:
                 try_it.build(app, store, chat, try_tab)
             with gr.Tab(formats_text.TAB, id="formats") as formats_tab:
                 formats.build(store.home, formats_tab)
-        quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-        past_tab.select(lambda: history.table(store), None, past, **quiet)
+        wire_history(past_tab)
+        links.wire(app, pages)
         account.wire(app, shown)
     return app
 
@@ -107,6 +112,6 @@ def launch(
         allowed_paths=[],
         blocked_paths=[str(home)],
         app_kwargs=gate.app_kwargs(host, login, shared_as),
-        max_file_size=guard.MAX_UPLOAD_BYTES,
+        max_file_size=MAX_BYTES,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )

@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from playground.config import SettingsError
+from playground.fit.background import Estimates
 from playground.launcher import Launcher
 from playground.presets import Preset
 from playground.preview import ask
@@ -21,11 +23,14 @@ from playground.store import Group, RunStore
 from playground.ui import (
     arms,
     charts,
+    data,
     details,
+    fit,
     form,
     guard,
     marks,
     measured,
+    models,
     panels,
     preview,
     text,
@@ -41,6 +46,11 @@ _SHOW_RESULTS = """() => {
   const failed = document.querySelector("#notice .is-error");
   const target = document.getElementById(failed ? "notice" : "results");
   if (failed || innerWidth <= 1000) target.scrollIntoView({block: failed ? "center" : "start"});
+}"""
+_SHOW_CHANGED = """() => {
+  const field = document.querySelector("#form .is-changed");
+  (field ?? document.getElementById("form")).scrollIntoView({block: "center"});
+  field?.querySelector("input, textarea")?.focus({preventScroll: true});
 }"""
 _SHOW_FORM = """() => document.getElementById("form").scrollIntoView({block: "start"})"""
 
@@ -81,17 +91,18 @@ def start(
     Raises:
         SettingsError: something in the form cannot be used.
     """
-    preset = form.read(base, filled)
+    preset = form.read(base, filled, store.home)
     before = {run.group_id for run in store.live()}
     group = launcher.start(preset, title=filled["title"].strip() and filled["title"])
     return group, group.id not in before
 
 
-def updates(scene: Scene | None, may_change: bool = True) -> list[Any]:
+def updates(scene: Scene | None, may_change: bool = True, home: Path | None = None) -> list[Any]:
     """What each widget of the page becomes; nothing at all if there is no new scene.
 
     Args:
         may_change: whether who looks may press what stops and resumes.
+        home: where a person's own presets are, for the command that starts one.
     """
     if scene is None:
         return [gr.skip()] * len(Page.__dataclass_fields__)
@@ -120,7 +131,7 @@ def updates(scene: Scene | None, may_change: bool = True) -> list[Any]:
         measured.rounding(scene.records),
         details.coverage(scene.records),
         log(scene),
-        form.command(group) if group else "",
+        form.command(group, home) if group else "",
     ]
 
 
@@ -131,7 +142,22 @@ def _charts(scene: Scene) -> dict[str, Any] | None:
     return charts.payload(scene.group.id, [a.record for a in scene.arms], happened)
 
 
-def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset]) -> None:
+@dataclass(frozen=True)
+class Composer:
+    """The form, for another page to fill.
+
+    Attributes:
+        fill: ``fill(preset, said, changed=key)`` gives the updates of ``outputs``; ``said`` is HTML
+            for its notice, and the field of the setting ``changed`` is marked and unfolded.
+        show_changed: script that brings the marked field into view.
+    """
+
+    fill: Callable[..., list[Any]]
+    outputs: list[Any]
+    show_changed: str = _SHOW_CHANGED
+
+
+def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset]) -> Composer:
     """Lays the page out and wires it; call it inside ``app``."""
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="setup"):
@@ -145,11 +171,16 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         with gr.Column(elem_id="results"):
             page, refused = _results(store)
 
-    def fill(preset: Preset) -> list[Any]:
-        return [_based(preset), preset.name, *form.values(preset).values(), ""]
+    def fill(preset: Preset, said: str = "", changed: str | None = None) -> list[Any]:
+        folds = [
+            gr.Accordion(open=True) if changed in form.advanced(section) else gr.skip()
+            for section in fields.folds
+        ]
+        return [_based(preset), preset.name, *form.filled(preset, changed), *folds, said]
 
     def show(seen: Seen, may_change: bool = True) -> list[Any]:
-        return updates(look(store, seen.group_id, seen, launcher.log_tail), may_change)
+        scene = look(store, seen.group_id, seen, launcher.log_tail)
+        return updates(scene, may_change, store.home)
 
     def on_tick(seen: Seen, request: gr.Request) -> list[Any]:
         return show(seen, guard.may_change(request))
@@ -166,13 +197,23 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 
-    def on_preview(base: str, *answers: Any) -> Iterator[str]:
+    def on_preview(request: gr.Request, base: str, *answers: Any) -> Iterator[str]:
         yield preview.waiting()
+        filled_in = dict(zip(form.KEYS, answers, strict=True))
         try:
-            chosen = form.read(base, dict(zip(form.KEYS, answers, strict=True)))
-            yield preview.panel(ask(chosen.config))
+            data.refuse_strangers(form.plain(filled_in["dataset"]), guard.may_change(request))
+            yield preview.panel(ask(form.read(base, filled_in, store.home).config))
         except SettingsError as error:
             yield panels.notice(labelled(str(error)))
+
+    def on_mapping(
+        request: gr.Request, looked: bool, base: str, *answers: Any
+    ) -> Iterator[str | dict[str, Any]]:
+        """A preview that is open follows what the columns are said to mean."""
+        if looked:
+            yield from on_preview(request, base, *answers)
+        else:
+            yield gr.skip()
 
     def asking(act: Callable[[str], object]) -> Callable[[Seen], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""
@@ -189,15 +230,32 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     def on_again(seen: Seen) -> list[Any]:
         group = store.get_group(seen.group_id)
         said = panels.notice(text.SET_UP_FROM.format(title=group.title), "info")
-        return [*fill(form.preset_of(group))[:-1], said]
+        return fill(form.preset_of(group, store.home), said)
 
-    filled = [based, fields.base, *fields.fields.values(), notice]
+    filled = [based, fields.base, *fields.fields.values(), *fields.folds.values(), notice]
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     begin = guard.changes(on_start)
     go.click(begin, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
-    fields.preview.button.click(
-        guard.costly(on_preview), fields.inputs, fields.preview.panel, concurrency_limit=2, **quiet
+    child = {"concurrency_limit": 2, "concurrency_id": "preview", **quiet}
+    panel, looked = fields.preview.panel, gr.State(False)
+    fields.preview.button.click(guard.costly(on_preview), fields.inputs, panel, **child).then(
+        lambda: True, None, looked, queue=False, **quiet
+    )
+    follow = guard.costly(on_mapping)
+    models.wire(app, fields.picker, store.home)
+    for mapped in data.wire(app, fields.data, fields.fields, store.home):
+        mapped.then(follow, [looked, *fields.inputs], panel, **child)
+    # What another dataset's rows were is no preview of this one's.
+    fields.fields["dataset"].change(
+        lambda: ("", False), None, [panel, looked], queue=False, **quiet
+    )
+    fit.wire(
+        fields.fit,
+        fields.fields,
+        fields.base,
+        lambda base, filled: form.partly(base, filled, store.home),
+        Estimates(store.home),
     )
     for preset, (run, adjust) in zip(presets, cards, strict=True):
         run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
@@ -213,6 +271,7 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     # Not queued: a tick is one small request, and twenty pages must not wait for each other.
     gr.Timer(TICK_S).tick(on_tick, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
+    return Composer(fill, filled)
 
 
 def _card(preset: Preset) -> tuple[gr.Button, gr.Button]:

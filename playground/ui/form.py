@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import gradio as gr
 
 from playground import commands
-from playground.catalog import list_datasets, list_models, resolve_dataset, resolve_model
+from playground.catalog import list_datasets, resolve_dataset, resolve_model
 from playground.config import (
     PRECISIONS,
     SECTIONS,
@@ -26,7 +27,7 @@ from playground.config import (
 from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
-from playground.ui import labels, preview, text
+from playground.ui import data, fit, labels, models, preview, text
 
 MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""
@@ -51,7 +52,11 @@ class Form:
 
     base: gr.State
     fields: dict[str, Any]
+    picker: models.Picker
+    data: data.DataPart
     preview: preview.Preview
+    fit: fit.FitPart
+    folds: dict[str, gr.Accordion]
 
     @property
     def inputs(self) -> list[Any]:
@@ -100,13 +105,23 @@ def values(preset: Preset) -> dict[str, Any]:
     }
 
 
-def read(base: str, filled: Mapping[str, Any]) -> Preset:
+def filled(preset: Preset, changed: str | None = None) -> list[dict[str, Any]]:
+    """The update of each field, in their order; that of the setting ``changed`` is marked."""
+    return [
+        gr.update(value=value, elem_classes=["is-changed"] if key == changed else [])
+        for key, value in values(preset).items()
+    ]
+
+
+def read(base: str, filled: Mapping[str, Any], home: Path | None = None) -> Preset:
     """What the form asks for: the preset ``base`` with everything that was changed.
 
+    Args:
+        home: where ``base`` may be one of the person's own.
     Raises:
         SettingsError: one sentence for each thing that is wrong: value, reason, remedy.
     """
-    shown = values(load_preset(base))
+    shown = values(load_preset(base, home=home))
     changed = {
         key: plain(filled[key])
         for key in ("model", "dataset", "seeds", *SETTINGS)
@@ -116,7 +131,7 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
     if filled["precisions"] and set(filled["precisions"]) != set(shown["precisions"]):
         # Ticked in any order; the widest format first is the yardstick of the verdict.
         changed["precisions"] = ",".join(p for p in PRECISIONS if p in filled["precisions"])
-    preset = _tried(wrong, load_preset, base, changed)
+    preset = _tried(wrong, load_preset, base, changed, home)
     for key, resolve in (("model", resolve_model), ("dataset", resolve_dataset)):
         if plain(filled[key]):  # an empty one has been refused already
             _tried(wrong, resolve, plain(filled[key]))
@@ -124,6 +139,33 @@ def read(base: str, filled: Mapping[str, Any]) -> Preset:
         raise SettingsError(" ".join(wrong))
     check_rows(resolve_dataset(preset.config.dataset), preset.config)
     return preset
+
+
+def partly(base: str, filled: Mapping[str, Any], home: Path | None = None) -> Preset:
+    """The preset ``base`` with these fields alone as they are, in every precision that may be.
+
+    Raises:
+        SettingsError: as ``read``, of these fields; the dataset is not looked at.
+    """
+    shown = values(load_preset(base, home=home))
+    changed = {
+        key: plain(value)
+        for key, value in filled.items()
+        if key != "precisions" and plain(value) != plain(shown[key])
+    }
+    preset = load_preset(base, changed, home)
+    return replace(preset, precisions=tuple(filter(_may_run(preset.config), PRECISIONS)))
+
+
+def _may_run(config: RunConfig) -> Callable[[str], bool]:
+    def may(precision: str) -> bool:
+        try:
+            config.with_precision(precision)
+        except SettingsError:  # it cannot heal to what it is set to
+            return False
+        return True
+
+    return may
 
 
 def _tried(wrong: list[str], check: Callable[..., Any], *values: Any) -> Any:
@@ -138,28 +180,28 @@ def _tried(wrong: list[str], check: Callable[..., Any], *values: Any) -> Any:
 # The same in a terminal.
 
 
-def base_of(group: Group) -> Preset:
+def base_of(group: Group, home: Path | None = None) -> Preset:
     """The preset that a comparison was started from, or another where that is gone."""
     try:
-        return load_preset(group.preset)
+        return load_preset(group.preset, home=home)
     except SettingsError:
         return load_preset(FALLBACK_PRESET)
 
 
-def preset_of(group: Group) -> Preset:
+def preset_of(group: Group, home: Path | None = None) -> Preset:
     """A comparison's own settings, to fill the form with; each precision has a run a seed."""
     precisions = tuple(dict.fromkeys(run.precision for run in group.runs))
     return replace(
-        base_of(group),
+        base_of(group, home),
         config=group.runs[0].config,
         precisions=precisions,
         seeds=len(group.runs) // len(precisions),
     )
 
 
-def command(group: Group) -> str:
+def command(group: Group, home: Path | None = None) -> str:
     """The terminal command that starts the same comparison."""
-    preset, asked = base_of(group), preset_of(group)
+    preset, asked = base_of(group, home), preset_of(group, home)
     overrides = {}
     for key in ("model", "dataset", *SETTINGS):
         value = setting(asked.config, key)
@@ -174,9 +216,10 @@ def command(group: Group) -> str:
     if asked.seeds != preset.seeds:
         words += ["--seeds", str(asked.seeds)]
         overrides["seeds"] = str(asked.seeds)
-    if group.title != load_preset(preset.name, overrides).title:
+    if group.title != load_preset(preset.name, overrides, home).title:
         words += ["--title", group.title]
-    return commands.command(*words)
+    # Only a preset of one's own is bound to a home folder.
+    return commands.command(*words, home=home if preset.own else None)
 
 
 # Widgets.
@@ -187,9 +230,8 @@ def build(preset: Preset) -> Form:
     shown = values(preset)
     base = gr.State(preset.name)
     fields: dict[str, Any] = {}
-    fields["model"] = _choice(
-        "model", text.MODEL, text.MODEL_INFO, [(m.title, m.id) for m in list_models()], shown
-    )
+    picker = models.build(shown["model"])
+    fields["model"] = picker.field
     fields["dataset"] = _choice(
         "dataset",
         text.DATASET,
@@ -197,6 +239,7 @@ def build(preset: Preset) -> Form:
         [(d.title, d.id) for d in list_datasets()],
         shown,
     )
+    described = data.build()
     previewed = preview.build()
     fields["precisions"] = gr.CheckboxGroup(
         [(info.label, name) for name, info in PRECISIONS.items()],
@@ -205,6 +248,7 @@ def build(preset: Preset) -> Form:
         info=text.PRECISIONS_INFO,
         elem_id="field-precisions",
     )
+    fitted = fit.build()
     with gr.Row(elem_classes="grid-2"):
         fields["seeds"] = gr.Textbox(
             value=shown["seeds"],
@@ -220,12 +264,15 @@ def build(preset: Preset) -> Form:
         value="", label=text.RUN_TITLE, info=text.RUN_TITLE_INFO, elem_id="field-title", max_lines=1
     )
     gr.HTML(f'<h4 class="eyebrow">{text.ADVANCED}</h4>', apply_default_css=False)
+    folds: dict[str, gr.Accordion] = {}
     for section, name in labels.SECTIONS.items():
         fold = {"elem_classes": "fold", "elem_id": f"advanced-{section}"}
-        with gr.Accordion(name, open=False, **fold), gr.Row(elem_classes="grid-2"):
+        folds[section] = gr.Accordion(name, open=False, **fold)
+        with folds[section], gr.Row(elem_classes="grid-2"):
             for key in advanced(section):
                 fields[key] = _widget(key, shown[key])
-    return Form(base, {key: fields[key] for key in KEYS}, previewed)
+    ordered = {key: fields[key] for key in KEYS}
+    return Form(base, ordered, picker, described, previewed, fitted, folds)
 
 
 def _choice(

@@ -14,6 +14,8 @@ from playground.presets import load_preset
 from playground.store import RunStore
 from playground.ui import arms, charts, details, figures, history, panels, text
 from playground.ui.build import here
+from playground.ui.history import overlay
+from playground.ui.history.asking import Listing
 from playground.ui.log import log
 from playground.ui.watch import Seen, first_choice, look
 from tests.compare.arms import EMULATED, NATIVE, arm, step
@@ -179,7 +181,11 @@ def test_whatever_a_run_says_is_text(tmp_path) -> None:
     store.settle(run.id, "failed", evil, owner="1:1")
     scene = look(store, group.id, Seen(), lambda run_id: evil)
     parts = [panels.heading(scene), arms.progress(scene), log(scene)]
-    parts += [panels.outcome(scene), details.table(scene.records, True), history.table(store)]
+    parts += [
+        panels.outcome(scene),
+        details.table(scene.records, True),
+        history.render(store, Listing())[1],
+    ]
     for part in parts:
         assert "<img" not in part
     assert "&lt;img" in parts[0]
@@ -212,7 +218,7 @@ def test_rows_trained_on_are_told_from_rows_there_are() -> None:
 def test_history_tells_steps(tmp_path) -> None:
     store = RunStore(tmp_path)
     store.create_group("quick", "t", load_preset("quick", {"max_steps": "7"}).configs, "1:1")
-    assert "7 steps of each" in history.table(store)
+    assert "7 steps of each" in history.render(store, Listing())[1]
 
 
 def test_unfair_arms_are_told_apart() -> None:
@@ -236,3 +242,25 @@ def test_numbers_are_readable(value, said: str) -> None:
 )
 def test_durations_are_readable(seconds: float, said: str) -> None:
     assert figures.duration(seconds) == said
+
+
+def test_runs_of_several_comparisons_are_drawn_each_for_itself(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    groups = [
+        store.create_group("quick", title, load_preset("quick").configs, "1:1")
+        for title in ("one", "a title that is far too long for a legend of charts")
+    ]
+    runs = [store.get_run(g.run_ids[1]) for g in groups]  # NVFP4 both times
+    for run in runs:
+        store.append(run.id, *(fakes.step(n) for n in range(1, 6)))
+    shown = ",".join(run.id for run in runs)
+    found = overlay.payload(overlay.look(store, [run.id for run in runs]))
+    assert (found["group"], found["address"]) == (shown, "runs")
+    assert [arm["id"] for arm in found["arms"]] == [run.id for run in runs]
+    assert [arm["colour"] for arm in found["arms"]] == ["run-1", "run-2"]
+    assert found["arms"][0]["label"] == "NVFP4, seed 42, of “one”"
+    assert found["arms"][1]["label"].endswith("far too long…”")
+    assert [len(line["x"]) for line in found["panels"][0]["lines"]] == [5, 5]
+    finer = charts.detail(store, shown, 2, 4)["loss"]
+    assert [line["label"] for line in finer] == [arm["label"] for arm in found["arms"]]
+    assert set(charts.totals(store, shown)) == {run.id for run in runs}

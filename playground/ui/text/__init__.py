@@ -12,7 +12,6 @@ DECODED_HERE = "{native} run natively; 4-bit numbers are decoded or emulated, as
 FP4_HERE = "{native} run natively; 4-bit products do once a self-test has passed, as each run says."
 
 COMPARE_TAB = "Compare"
-HISTORY_TAB = "History"
 
 # Setting a comparison up.
 PRESETS_HEADING = "Start from a preset"
@@ -32,6 +31,7 @@ PREVIEW_TOKENS = "Tokens:"
 PREVIEW_LENGTHS = "Rows by their length in tokens"
 PREVIEW_BIN = "{from}–{to} tokens: {rows:,} rows"
 PREVIEW_LIMIT = "limit {limit:,}"
+PRECISION = "Precision"
 PRECISIONS = "Precisions"
 PRECISIONS_INFO = "One run each, one after another; everything else is the same to the letter."
 SEEDS = "Seeds"
@@ -279,19 +279,6 @@ ADAPTER_OF = "{label}’s adapter"
 ON_BASE = "on {label}"
 MERGED_INTO = "merged into {label}"
 TRAINED_ON = "as trained"
-
-# History.
-HISTORY_HEADING = "Earlier comparisons"
-HISTORY_INTRO = "Newest first. Open one to see its charts and verdict again."
-HISTORY_EMPTY = "Nothing here yet: what you start on Compare is kept and listed here."
-HISTORY_COLUMNS = (
-    "Started",
-    "Comparison",
-    "Model, data and steps",
-    "Precisions",
-    "Held-out loss difference",
-)
-HISTORY_CAPPED = "The newest {count} are shown."
 
 # App.py.
 SERVING = "FP4 Playground is on {url}  (Ctrl-C ends it)"
