@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 from huggingface_hub import constants
@@ -51,9 +52,10 @@ def wire(app: gr.Blocks, picker: Picker, home: Path) -> None:
     def on_model(name: str | None, request: gr.Request) -> str:
         return told(name or "", stranger=not guard.may_change(request))
 
-    def on_open(request: gr.Request) -> gr.Dropdown:
-        folders = [home / OWN_FOLDER] if guard.may_change(request) else []
-        return gr.Dropdown(choices(list_models(folders)))
+    def on_open(request: gr.Request) -> gr.Dropdown | dict[str, Any]:
+        if not guard.may_change(request):  # the list as it was when the page was built serves
+            return gr.skip()
+        return gr.Dropdown(choices(list_models([home / OWN_FOLDER])))
 
     quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
     gr.on([picker.field.change, app.load], on_model, picker.field, picker.card, **quiet)
@@ -123,9 +125,7 @@ def _facts(entry: ModelEntry) -> list[tuple[str, str]]:
         (text.TEMPLATE, template),
         (text.WHERE, text.PLACES[entry.where]),
     ]
-    # Of a folder nobody says the licence; of a model to be fetched everything may come to light.
-    shown = [(name, value or text.NOT_KNOWN) for name, value in known if value or not entry.here]
-    return [(name, escape(value)) for name, value in shown]
+    return [(name, escape(value)) for name, value in known if value]
 
 
 def _notes(entry: ModelEntry) -> list[str]:

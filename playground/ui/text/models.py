@@ -27,7 +27,6 @@ TEMPLATE = "Chat template"
 OWN_TEMPLATE = "its own"
 NO_TEMPLATE = "none: conversations are written plainly"
 WHERE = "Where"
-NOT_KNOWN = "known once it is fetched"
 
 HOW_TO_LOG_IN = (
     "Its terms have to be accepted first: open {page}, accept them, and log in on this machine by "
@@ -35,7 +34,7 @@ HOW_TO_LOG_IN = (
 )
 MAY_ASK = "Its page may ask for its terms to be accepted first."
 PAGE = "its page on the hub"
-UNKNOWN = "Not in the list: what it is and whether it can be read shows when a run fetches it."
+UNKNOWN = "Not in the list: how large it is and whether it can be read shows when a run fetches it."
 OFFLINE = "HF_HUB_OFFLINE is set, so it cannot be fetched; models on this machine can be used."
 NOT_FOR_VISITORS = (
     "Models in folders of this machine are shown to those who have logged in; log in, or pick one "
