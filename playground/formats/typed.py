@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import struct
@@ -13,7 +14,6 @@ MOST = 64
 _LONGEST = 8000
 """Characters: 64 numbers written out in full take less."""
 _SMALLEST = 2.0**-126
-_LARGEST = (2.0 - 2.0**-23) * 2.0**127
 
 
 def read_numbers(text: str) -> list[float]:
@@ -46,12 +46,16 @@ def _number(word: str, place: int) -> float:
         raise SettingsError(
             f"Number {place} is '{shown}', which is not a number; write it as 0.5 or 5e-1."
         ) from None
-    if value != value or value in (float("inf"), float("-inf")):
+    if math.isnan(value) or "inf" in word.lower():
         raise SettingsError(
             f"Number {place} is '{shown}', and 4 bits hold neither NaN nor infinity; "
             "give a finite number."
         )
-    if abs(value) > _LARGEST:
+    try:
+        rounded = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        rounded = math.inf
+    if math.isinf(rounded):
         raise SettingsError(
             f"Number {place} is '{shown}', beyond fp32, which all formats start from; "
             "give one up to 3.4e38."
@@ -61,7 +65,7 @@ def _number(word: str, place: int) -> float:
             f"Number {place} is '{shown}', below the normal numbers of fp32, which all formats "
             "start from; give 0, or 1.2e-38 and more."
         )
-    return struct.unpack("f", struct.pack("f", value))[0]
+    return rounded
 
 
 def _wrong_count(count: int) -> str:
