@@ -5,7 +5,7 @@ Values have no defaults here: each default is written once, in ``presets/_defaul
 Imports the standard library and pydantic only; the page, the worker and the store all read it.
 """
 
-from playground.config.columns import PARTS, parse_columns, write_columns
+from playground.config.columns import PARTS, named_columns, parse_columns, write_columns
 from playground.config.errors import SettingsError, expand, nearest, private
 from playground.config.precisions import PRECISIONS, PrecisionInfo, check_precision
 from playground.config.run import (
@@ -38,6 +38,7 @@ __all__ = [
     "check_precision",
     "expand",
     "field_of",
+    "named_columns",
     "nearest",
     "parse_columns",
     "parse_config",

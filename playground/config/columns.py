@@ -36,6 +36,14 @@ def parse_columns(written: str) -> dict[str, str]:
     Raises:
         SettingsError: it is not of this form.
     """
+    columns = named_columns(written)
+    if set(columns) in ({"text"}, {"messages"}) or {"prompt", "answer"} <= set(columns) <= _ASKED:
+        return columns
+    raise _refused(written, f"a row is text, or messages, or a prompt and its answer; {_EXAMPLE}.")
+
+
+def named_columns(written: str) -> dict[str, str]:
+    """As ``parse_columns``, whether or not these parts make a row."""
     columns: dict[str, str] = {}
     for piece in next(csv.reader([" ".join(written.splitlines())], skipinitialspace=True), []):
         name, _, column = (half.strip() for half in piece.partition("="))
@@ -48,9 +56,7 @@ def parse_columns(written: str) -> dict[str, str]:
         if part in columns:
             raise _refused(written, f"it names two columns for the {part}; keep one.")
         columns[part] = column
-    if set(columns) in ({"text"}, {"messages"}) or {"prompt", "answer"} <= set(columns) <= _ASKED:
-        return columns
-    raise _refused(written, f"a row is text, or messages, or a prompt and its answer; {_EXAMPLE}.")
+    return columns
 
 
 def write_columns(columns: dict[str, str]) -> str:

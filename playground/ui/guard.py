@@ -23,9 +23,6 @@ from playground.ui.text import share as text
 MAY_CHANGE = "change"
 """What a request has in its ``auth.scopes`` if it may change something."""
 
-MAX_UPLOAD_BYTES = 1
-"""No component of the page takes a file, but Gradio's upload endpoint is always there."""
-
 VISITORS_A_MINUTE = 12
 """Costly questions that all visitors together may ask in a minute; one is answered at a time."""
 
@@ -129,6 +126,6 @@ def buttons(app: gr.Blocks) -> list[gr.Button]:
             first = app.fns[first.trigger_after]
         for block_id, _ in first.targets:
             block = app.blocks.get(block_id)
-            if isinstance(block, gr.Button):
+            if isinstance(block, gr.Button | gr.UploadButton):
                 found[block_id] = block
     return list(found.values())

@@ -23,6 +23,7 @@ TOO_OFTEN = "Too many wrong passwords for this name; wait {seconds} seconds and 
 # What the endpoints answer to what they do not carry out.
 REFUSED = "This changes something, so it asks for a login."
 CROSS_SITE = "Another web site sent this; the page carries out only what it is asked itself."
+TOO_LARGE = "A file may have {most} MiB at most; send one at a time, and say its length."
 NOT_SERVED = "The page does not use this, so it is not served."
 
 # On the terminal.
