@@ -123,7 +123,7 @@ def test_linears_wait_in_their_file_and_leave_no_trace_of_how(
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, str]:
-    """By whether the head is tied: 43 million weights in bf16, the largest matrices 24 MiB in fp32."""
+    """By whether the head is tied: 43 million weights in bf16; the largest is 24 MiB in fp32."""
     sizes = {
         "hidden_size": 1024,
         "intermediate_size": 6144,
