@@ -62,8 +62,20 @@ def predict(preset: Preset, into: Budget, home: Path | None = None) -> dict[str,
     Raises:
         SettingsError: the model or a setting cannot be used, or there is no estimate, and why.
     """
-    configs = [preset.config.with_precision(name) for name in preset.precisions]
-    estimates = _estimates(configs, into, Kept(home / "estimates" if home else None))
+    return _judged(preset, into, _estimates(preset, into, home, ask=True))
+
+
+def kept(preset: Preset, into: Budget, home: Path) -> dict[str, Any] | None:
+    """As ``predict``, without a child: None where any of it was never estimated.
+
+    Raises:
+        SettingsError: there is no such model.
+    """
+    estimates = _estimates(preset, into, home, ask=False)
+    return _judged(preset, into, estimates) if None not in estimates else None
+
+
+def _judged(preset: Preset, into: Budget, estimates: Sequence[dict[str, Any]]) -> dict[str, Any]:
     rows = []
     for name, found in zip(preset.precisions, estimates, strict=True):
         needed = needed_mib(found, into.kind)
@@ -92,12 +104,16 @@ def _built_by(config: RunConfig) -> str:
     return "catalog" if file == entry.architecture else "files"
 
 
-def _estimates(configs: Sequence[RunConfig], into: Budget, kept: Kept) -> list[dict[str, Any]]:
-    """Those that are kept, and the others in one go."""
+def _estimates(
+    preset: Preset, into: Budget, home: Path | None, *, ask: bool
+) -> list[dict[str, Any] | None]:
+    """Of each precision: what is kept, and with ``ask`` the others, made in one go."""
+    configs = [preset.config.with_precision(name) for name in preset.precisions]
     where = {"on_gpu": into.kind == "cuda", "fp4_native": into.fp4_native}
+    store = Kept(home / "estimates" if home else None)
     keys = [key_of(config, **where) for config in configs]
-    found = [kept.get(key) for key in keys]
-    missing = [i for i, estimate in enumerate(found) if estimate is None]
+    found = [store.get(key) for key in keys]
+    missing = [i for i, estimate in enumerate(found) if estimate is None] if ask else []
     if missing:
         asked = [configs[i].model_dump(mode="json") for i in missing]
         report = _ask({"configs": asked, **where})
@@ -105,7 +121,7 @@ def _estimates(configs: Sequence[RunConfig], into: Budget, kept: Kept) -> list[d
             raise SettingsError(report["refused"])
         for i, estimate in zip(missing, report["estimates"], strict=True):
             found[i] = estimate
-            kept.put(keys[i], estimate)
+            store.put(keys[i], estimate)
     return found
 
 
