@@ -59,9 +59,7 @@ INCOMPLETE = (
 )
 CHOOSE_ALSO = "choose the {part} as well"
 TAKE_AWAY = "take the {part} away"
-TWICE = (
-    "The {first} and the {second} come from the same column, “{column}”; choose another for one."
-)
+TWICE = "The {first} and the {second} both come from “{column}”; choose another column for one."
 NOT_TURNS = (
     "“{column}” holds {kind} in the first row, and messages are a list of turns; "
     "choose another column."
