@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from playground.catalog.weights import is_complete_model
 
 
-class Cached(NamedTuple):
-    """A model that can be loaded without a connection.
-
-    folder: its newest complete snapshot. size_bytes: of all that the cache holds of it.
-    """
-
-    hub_id: str
-    folder: Path
-    size_bytes: int
-
-
-def cached_models() -> list[Cached]:
-    """Every complete language model with safetensors weights in the cache, by name."""
+def cached_models() -> list[str]:
+    """The hub ids of the complete language models with safetensors weights in the cache."""
     from huggingface_hub import constants, scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -28,12 +16,8 @@ def cached_models() -> list[Cached]:
         repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except (CacheNotFound, ValueError):  # nothing was ever fetched, or a file is in its place
         return []
-    found = []
-    for repo in sorted(repos, key=lambda repo: repo.repo_id):
-        folder = cached_folder(repo.repo_id) if repo.repo_type == "model" else None
-        if folder is not None:
-            found.append(Cached(repo.repo_id, folder, repo.size_on_disk))
-    return found
+    names = sorted(repo.repo_id for repo in repos if repo.repo_type == "model")
+    return [hub_id for hub_id in names if cached_folder(hub_id)]
 
 
 def cached_folder(hub_id: str) -> Path | None:

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
-from playground.catalog.cache import Cached, cached_folder, cached_models
+from playground.catalog.cache import cached_folder, cached_models
 from playground.catalog.entry import ModelEntry
 from playground.catalog.local import local_model
 from playground.catalog.names import ASSETS, as_path, is_hub_id, looks_like_path
@@ -70,11 +70,12 @@ def list_models(folders: Iterable[Path] = ()) -> list[ModelEntry]:
     Args:
         folders: local folders to look into; each is a model, or holds some.
     """
-    cached = {found.hub_id: found for found in cached_models()}
-    named = [_as_cached(entry, cached.pop(entry.id, None)) for entry in named_models()]
-    others = [_as_cached(_on_the_hub(hub_id), found) for hub_id, found in cached.items()]
-    every = [*named, *others, *local_models(folders)]
-    return sorted(every, key=lambda entry: not entry.here)  # stable: the order within stays
+    named, cached = named_models(), cached_models()
+    known = {entry.id for entry in named}
+    others = [_on_the_hub(hub_id) for hub_id in cached if hub_id not in known]
+    every = [described(entry) if entry.id in cached else entry for entry in (*named, *others)]
+    # Stable: within both halves the order stays.
+    return sorted((*every, *local_models(folders)), key=lambda entry: not entry.here)
 
 
 def local_models(folders: Iterable[Path]) -> list[ModelEntry]:
@@ -142,19 +143,6 @@ def described(entry: ModelEntry) -> ModelEntry:
         size_bytes=found.size_bytes,
         chat=found.chat,
         max_length=found.max_length,
-    )
-
-
-def _as_cached(entry: ModelEntry, found: Cached | None) -> ModelEntry:
-    if found is None:
-        return entry
-    read = look_into(found.folder)
-    return entry.changed(
-        where="cache",
-        size_bytes=found.size_bytes,
-        parameters=entry.parameters or read.parameters,
-        chat=read.chat,
-        max_length=read.max_length,
     )
 
 

@@ -215,7 +215,7 @@ def _reachable(kind: Kind) -> str:
         names = [entry.id for entry in list_datasets()]
         return f"what is on this machine: {', '.join(names)}, or a file"
     names = [entry.id for entry in named_models() if entry.path]
-    names += [found.hub_id for found in cached_models()]
+    names += cached_models()
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"what is on this machine: {', '.join(names[:_MOST_NAMED])}{more}, or a local folder"
 
