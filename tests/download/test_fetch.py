@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,10 @@ from playground.config import SettingsError
 from playground.download import fetched
 from playground.download.__main__ import wanted
 from playground.events import Message, Stage
+from playground.launcher import Launcher
+from playground.presets import load_preset
 from playground.processes import ROOT
+from playground.store import RunStore
 from tests.download.conftest import go_to
 from tests.fakes_hub import Hub, Repo
 from tests.tiny import tiny_llama, tiny_tokenizer
@@ -190,10 +194,30 @@ def test_a_run_fetches_its_model_and_the_next_one_needs_no_hub(
     assert second["train_loss_first"] == first["train_loss_first"]
 
 
-def test_a_run_of_a_gated_model_fails_with_the_sentence(hub: Hub, tmp_path: Path) -> None:
-    hub.repos["a/gated"] = Repo(TINY.path, mood="gated")
-    ended = _run(tmp_path, "a/gated")
-    assert ended["status"] == "failed" and "'a/gated' is gated: open http" in ended["error"]
+def test_a_run_is_stopped_while_it_fetches(hub: Hub, sharded: Path, tmp_path: Path) -> None:
+    hub.repos["a/b"] = Repo(sharded, gate=(SHARDS[1],))
+    store = RunStore(tmp_path / "home")
+    launcher = Launcher(store)
+    group = launcher.start(load_preset("quick", {"model": "a/b", "precisions": "fp32"}))
+    [run_id] = group.run_ids
+    assert hub.half_sent.wait(60)
+    worker = psutil.Process(store.get_run(run_id).pid)
+    children = worker.children(recursive=True)
+    assert children  # the one that fetches
+    launcher.stop(group.id)
+    _until(lambda: store.get_run(run_id).over and not store.get_run(run_id).pid)
+    ended = store.get_run(run_id)
+    launcher.close()
+    assert (ended.status, ended.error) == ("stopped", None)
+    _, alive = psutil.wait_procs([worker, *children], timeout=10)
+    assert alive == [] and cached("*.incomplete") == []
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def _run(tmp_path: Path, model: str) -> dict:
