@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from playground.compare import RunRecord
 from playground.config import SettingsError
@@ -17,11 +17,12 @@ from playground.ui import charts, text
 
 @dataclass(frozen=True)
 class Seen:
-    """What a page last showed. ``group_id`` None: nothing yet."""
+    """What a page last showed. ``group_id`` None: nothing yet; ``sent``: a mark of each part."""
 
     group_id: str | None = None
     token: int = -1
     queue: tuple[tuple[str, str], ...] = ()
+    sent: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,13 @@ def first_choice(store: RunStore) -> str | None:
     return newest[0].id if newest else None
 
 
+def newest(store: RunStore, group_id: str | None) -> Seen:
+    """What a page would have seen if it looked now: a few small queries."""
+    wanted = group_id or first_choice(store)
+    queue = _queue(store)
+    return Seen(wanted, store.change_token(wanted), queue)
+
+
 def look(
     store: RunStore,
     group_id: str | None,
@@ -94,9 +102,8 @@ def look(
         seen: what the page showed last; ``Seen()`` always gets a scene.
         log_tail: the end of what a run's process printed, by run id.
     """
-    wanted = group_id or first_choice(store)
-    queue = _queue(store)
-    now = Seen(wanted, store.change_token(wanted), queue)
+    now = newest(store, group_id)
+    wanted, queue = now.group_id, now.queue
     if now == seen:
         return None
     if wanted is None:
@@ -105,7 +112,9 @@ def look(
     try:
         group = store.get_group(wanted)
     except SettingsError:
-        return Scene(now, None, [], [], problem=text.UNKNOWN_GROUP.format(group=wanted))
+        was_there = seen.group_id == wanted and seen.token > 0
+        said = text.DELETED_GROUP if was_there else text.UNKNOWN_GROUP
+        return Scene(now, None, [], [], problem=said.format(group=wanted))
     arms = [_arm(store, run, log_tail) for run in group.runs]
     records = _whole(store, arms) if group.over else [a.record for a in arms]
     return Scene(now, group, arms, records, tuple(store.get_group(name) for name, _ in queue))

@@ -18,6 +18,7 @@ from playground.ui.history import overlay
 from playground.ui.history.asking import Listing
 from playground.ui.log import log
 from playground.ui.watch import Seen, first_choice, look
+from tests import fakes
 from tests.compare.arms import EMULATED, NATIVE, arm, step
 
 ARMS = [arm("fp16", after=0.5, **NATIVE), arm("nvfp4", after=0.52, **NATIVE)]
@@ -259,7 +260,7 @@ def test_runs_of_several_comparisons_are_drawn_each_for_itself(tmp_path) -> None
     assert [arm["id"] for arm in found["arms"]] == [run.id for run in runs]
     assert [arm["colour"] for arm in found["arms"]] == ["run-1", "run-2"]
     assert found["arms"][0]["label"] == "NVFP4, seed 42, of “one”"
-    assert found["arms"][1]["label"].endswith("far too long…”")
+    assert found["arms"][1]["label"].endswith("far too long fo…”")
     assert [len(line["x"]) for line in found["panels"][0]["lines"]] == [5, 5]
     finer = charts.detail(store, shown, 2, 4)["loss"]
     assert [line["label"] for line in finer] == [arm["label"] for arm in found["arms"]]

@@ -64,6 +64,7 @@ EMPTY_TEXT = (
     "Press Start on a preset. Loss, throughput and memory of each precision are drawn here as the "
     "steps happen, and a verdict follows at the end."
 )
+DELETED_GROUP = "Comparison “{group}” was deleted; open History and pick another."
 UNKNOWN_GROUP = "No comparison is called “{group}”; open History and pick one."
 OTHER_LIVE = "Another comparison is running: {title}."
 OTHER_LIVE_LINK = "Show it"
