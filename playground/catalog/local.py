@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from playground.catalog.entry import ModelEntry
+from playground.catalog.quantised import by_config, by_folder, refuse_quantised
 from playground.config import SettingsError
 
 
@@ -77,8 +78,4 @@ def _check_config(name: str, file: Path) -> None:
         raise SettingsError(
             f"Model '{name}' has a config.json that is no JSON object; save the model again."
         )
-    if "quantization_config" in config:
-        raise SettingsError(
-            f"Model '{name}' is already quantised, and rounding it twice would spoil the "
-            "comparison; choose its 16- or 32-bit original."
-        )
+    refuse_quantised(name, by_config(config) or by_folder(file.parent))

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from playground.catalog.quantised import by_config, by_files, by_tensors, refuse_quantised
+from playground.catalog.weights import read_json
 from playground.config import SettingsError, private
 from playground.data.hub import Listing, Unreachable, ask_hub, refuse_unusable, said_of
 from playground.download.disk import on_disk
@@ -55,7 +57,11 @@ def wanted(names: Iterable[str], shards: Iterable[str] = ()) -> list[str]:
 def _fetch(hub_id: str, listing: Listing, plan: Path) -> str:
     from huggingface_hub import snapshot_download
 
-    names = wanted(listing.files, _shards(hub_id, listing))
+    tensors = _index(hub_id, listing)
+    config = _read_early(hub_id, listing, "config.json")
+    found = by_config(config) or by_files(listing.files) or by_tensors(dict.fromkeys(tensors))
+    refuse_quantised(hub_id, found)
+    names = wanted(listing.files, tensors.values())
     if not any(name.endswith(".safetensors") for name in names):
         raise SettingsError(
             f"Model '{hub_id}' has no model.safetensors, nor an index that names its parts; pick a "
@@ -75,18 +81,27 @@ def _fetch(hub_id: str, listing: Listing, plan: Path) -> str:
         raise said_of(error, "model", hub_id) from error
 
 
-def _shards(hub_id: str, listing: Listing) -> set[str]:
-    from huggingface_hub import hf_hub_download
-
+def _index(hub_id: str, listing: Listing) -> dict[str, str]:
+    """The file of each tensor; empty where all are in one."""
     if _INDEX not in listing.files:
-        return set()
+        return {}
     try:
-        index = json.loads(Path(hf_hub_download(hub_id, _INDEX)).read_bytes())
-        return set(index["weight_map"].values())
-    except (ValueError, KeyError, AttributeError, TypeError):
+        found = _read_early(hub_id, listing, _INDEX)["weight_map"]
+        return {str(name): str(file) for name, file in found.items()}
+    except (KeyError, AttributeError):
         raise SettingsError(
             f"Model '{hub_id}' has a {_INDEX} that names no weights; pick another checkpoint."
         ) from None
+
+
+def _read_early(hub_id: str, listing: Listing, name: str) -> dict[str, Any]:
+    """What a small file holds, fetched before the weights; empty if it is not there or broken."""
+    from huggingface_hub import hf_hub_download
+
+    if name not in listing.files:
+        return {}
+    try:
+        return read_json(Path(hf_hub_download(hub_id, name)))
     except Exception as error:
         raise said_of(error, "model", hub_id) from error
 

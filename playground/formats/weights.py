@@ -12,6 +12,7 @@ from torch import Tensor
 
 from playground.catalog import ModelEntry, resolve_model
 from playground.catalog.cache import cached_folder
+from playground.catalog.quantised import by_config, by_folder, refuse_quantised
 from playground.catalog.weights import read_json
 from playground.config import SettingsError, nearest
 
@@ -37,9 +38,15 @@ class Layer(NamedTuple):
 
 
 class Weights(Protocol):
-    """Where a model's matrices come from."""
+    """Where a model's matrices come from.
+
+    Attributes:
+        files: that hold them.
+        gguf: the name of a GGUF file, in whose own format they were rounded before; else None.
+    """
 
     files: tuple[Path, ...]
+    gguf: str | None
 
     def layers(self) -> list[Layer]: ...
 
@@ -61,6 +68,8 @@ def open_weights(model: str) -> Weights:
 
 class Safetensors:
     """Of a folder: names and shapes from the files' heads, and of the rest what is asked for."""
+
+    gguf = None
 
     def __init__(self, model: str, folder: Path) -> None:
         self._model = model
@@ -93,7 +102,7 @@ class Decoded:
     """Of a GGUF file, as transformers decodes and orders them: a run starts from the same."""
 
     def __init__(self, entry: ModelEntry) -> None:
-        self._entry = entry
+        self._entry, self.gguf = entry, entry.gguf_file
         self.files = (entry.path / entry.gguf_file,)
 
     def layers(self) -> list[Layer]:
@@ -151,11 +160,7 @@ def _cached(entry: ModelEntry) -> Path:
             f"Model '{entry.id}' has not been fetched to this machine; run it once, or pick one "
             "that is here."
         )
-    if "quantization_config" in read_json(folder / "config.json"):
-        raise SettingsError(
-            f"Model '{entry.id}' is already quantised, and rounding it twice would show something "
-            "else; pick its original 16-bit checkpoint."
-        )
+    refuse_quantised(entry.id, by_config(read_json(folder / "config.json")) or by_folder(folder))
     return folder
 
 

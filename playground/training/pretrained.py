@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 from playground.catalog.models import ModelEntry
+from playground.catalog.quantised import by_config, by_folder, refuse_quantised
 from playground.config import SettingsError
 from playground.data.hub import Unreachable, hub_files, refuse_unusable
+from playground.training.parsed import parsed
 
 _LONGEST_REASON = 200
 
@@ -34,6 +37,7 @@ def load_checkpoint(
     check: Callable[[], None] = lambda: None,
     published: Any = None,
     linears_in_file: bool = False,
+    keep: Path | None = None,
 ) -> Checkpoint:
     """Loads a causal language model in floats, on the CPU, and its tokenizer.
 
@@ -45,6 +49,7 @@ def load_checkpoint(
             file takes seconds.
         linears_in_file: leaves the weights of Linears in their safetensors file, in its type and
             mapped into memory, for ``converting`` to read one at a time.
+        keep: folder for what was read of a GGUF file beside its weights, for the next time.
     Raises:
         SettingsError: it cannot be found or reached, has no safe weights, lacks some that its
             configuration asks for, is already quantised, or reads shorter sequences than
@@ -52,9 +57,9 @@ def load_checkpoint(
     """
     where = _source(entry)
     # Reading any part of a GGUF file takes seconds and asks nobody, so we ask in between.
-    model_config = published or _configuration(entry, where, max_seq_len)
+    model_config = published or _configuration(entry, where, max_seq_len, keep)
     check()
-    tokenizer = _load(entry, "tokenizer", where)
+    tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
     check()
     # The configuration is handed over, because reading it from a GGUF file again takes seconds.
     options = {
@@ -77,22 +82,29 @@ def load_checkpoint(
     return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
 
 
-def load_tokenizer(entry: ModelEntry, max_seq_len: int) -> Any:
+def load_tokenizer(entry: ModelEntry, max_seq_len: int, keep: Path | None = None) -> Any:
     """The tokenizer that ``load_checkpoint`` returns, without the weights.
 
+    Args:
+        keep: as for ``load_checkpoint``.
     Raises:
         SettingsError: as ``load_checkpoint`` does, as far as that shows without weights.
     """
     where = _source(entry)
-    model_config = _configuration(entry, where, max_seq_len)
-    tokenizer = _load(entry, "tokenizer", where)
+    model_config = _configuration(entry, where, max_seq_len, keep)
+    tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
     _give_padding(entry, tokenizer, getattr(model_config, "vocab_size", None) or len(tokenizer))
     return tokenizer
 
 
-def _configuration(entry: ModelEntry, where: dict[str, Any], max_seq_len: int) -> Any:
-    model_config = _load(entry, "configuration", where)
-    _refuse_quantised(entry, model_config)
+def _configuration(
+    entry: ModelEntry, where: dict[str, Any], max_seq_len: int, keep: Path | None
+) -> Any:
+    model_config = parsed(
+        entry, "configuration", lambda: _load(entry, "configuration", where), keep
+    )
+    in_folder = by_folder(entry.path) if entry.path and not entry.gguf_file else None
+    refuse_quantised(entry.id, by_config(model_config.to_dict()) or in_folder)
     _refuse_too_long(entry, model_config, max_seq_len)
     return model_config
 
@@ -109,13 +121,15 @@ def _give_padding(entry: ModelEntry, tokenizer: Any, known: int) -> None:
         )
 
 
-def load_configuration(entry: ModelEntry, max_seq_len: int) -> Any:
+def load_configuration(entry: ModelEntry, max_seq_len: int, keep: Path | None = None) -> Any:
     """What ``load_checkpoint`` builds the model by, without its weights and its tokenizer.
 
+    Args:
+        keep: as for ``load_checkpoint``.
     Raises:
         SettingsError: as ``load_checkpoint`` does, as far as that shows without weights.
     """
-    return _configuration(entry, _source(entry), max_seq_len)
+    return _configuration(entry, _source(entry), max_seq_len, keep)
 
 
 def empty_model(entry: ModelEntry, published: Any, dtype: torch.dtype) -> Any:
@@ -236,16 +250,6 @@ def _natural(name: str) -> tuple[tuple[int, str], ...]:
 
 def _shape(size: Any) -> str:
     return " x ".join(map(str, size))
-
-
-def _refuse_quantised(entry: ModelEntry, model_config: Any) -> None:
-    found = getattr(model_config, "quantization_config", None)
-    if found:
-        method = found.get("quant_method", "unknown") if isinstance(found, dict) else found
-        raise SettingsError(
-            f"Model '{entry.id}' is already quantised ({method}); rounding it twice would measure "
-            "something else, so pick its original 16-bit checkpoint."
-        )
 
 
 def _refuse_too_long(entry: ModelEntry, model_config: Any, max_seq_len: int) -> None:

@@ -67,6 +67,26 @@ def sharded(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("how", ["config.json", "a file", "the index"])
+def test_what_is_quantised_already_is_refused_before_its_weights_are_fetched(
+    how: str, hub: Hub, sharded: Path
+) -> None:
+    if how == "config.json":
+        config = json.loads((sharded / how).read_text())
+        config["quantization_config"] = {"quant_method": "gptq", "bits": 4}
+        (sharded / how).write_text(json.dumps(config))
+    elif how == "a file":
+        (sharded / "hf_quant_config.json").write_text("{}")
+    else:
+        index = json.loads((sharded / "model.safetensors.index.json").read_text())
+        index["weight_map"]["model.layers.0.mlp.up_proj.qweight"] = SHARDS[0]
+        (sharded / "model.safetensors.index.json").write_text(json.dumps(index))
+    hub.repos["a/packed"] = Repo(sharded)
+    with pytest.raises(SettingsError, match="'a/packed' is already quantised"):
+        fetch("a/packed")
+    assert cached("*.safetensors") == []
+
+
 def test_a_model_is_fetched_and_loaded_from_where_it_lies(hub: Hub) -> None:
     from playground.training.pretrained import load_checkpoint
 

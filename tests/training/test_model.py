@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
 
 from playground.catalog import ModelEntry, resolve_model
@@ -127,6 +128,14 @@ def test_weights_without_a_place_are_named(copied: Path, configure: Configure) -
 def test_a_quantised_checkpoint_is_refused(copied: Path, configure: Configure) -> None:
     set_config(copied, quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
     with pytest.raises(SettingsError, match=r"already quantised \(bitsandbytes\)"):
+        load(local(copied), configure())
+
+
+def test_so_is_one_whose_tensors_betray_it(copied: Path, configure: Configure) -> None:
+    tensors = load_file(copied / "model.safetensors")
+    tensors["model.layers.0.mlp.down_proj.weight_scale"] = torch.ones(1)
+    save_file(tensors, copied / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(SettingsError, match="scaled weights, by its tensor 'model.layers.0.mlp.d"):
         load(local(copied), configure())
 
 
