@@ -170,6 +170,7 @@ def preview(
     settings: Settings = None,
     rows: Annotated[int, typer.Option("--rows", min=0, max=100, help="How many to show.")] = 3,
     json_file: JsonFile = None,
+    home: Home = DEFAULT_HOME,
 ) -> None:
     """Show what a run would learn: rows as tokens, what is cut and dropped, and the counts."""
     check_writable(json_file)
@@ -179,7 +180,7 @@ def preview(
     config = load_preset(preset, changed).config
     resolve_model(config.model)
     check_rows(resolve_dataset(config.dataset), config)
-    found = ask(config, rows)
+    found = ask(config, rows, expand(home))
     draw(console, found)
     write_json(json_file, found)
 

@@ -40,7 +40,8 @@ def _preview(request: dict[str, Any]) -> dict[str, Any]:
     from playground.training.pretrained import load_tokenizer
 
     check_rows(source, config)  # a mistake in the first rows shows before the model is looked at
-    tokenizer = load_tokenizer(entry, config.data.max_seq_len)
+    keep = request.get("keep")
+    tokenizer = load_tokenizer(entry, config.data.max_seq_len, keep and Path(keep))
     return preview(source, config, tokenizer, request["rows"])
 
 

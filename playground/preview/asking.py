@@ -17,16 +17,25 @@ ROWS = 3
 _LONGEST_S = 180.0  # a hub's tokenizer may have to be fetched
 
 
-def ask(config: RunConfig, rows: int = ROWS, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
+def ask(
+    config: RunConfig,
+    rows: int = ROWS,
+    home: Path | None = None,
+    child: tuple[str, ...] = CHILD,
+) -> dict[str, Any]:
     """What a run with ``config`` would read and learn; ``data.preview`` says of what parts.
 
     Args:
         rows: how many of the first rows are shown.
+        home: where the runs are kept, and what they read of GGUF files, which takes half a minute.
         child: arguments of the interpreter that answers.
     Raises:
         SettingsError: what the run itself would say, or the child came to no good end.
     """
-    return _answer({"config": config.model_dump(mode="json"), "rows": rows}, child)
+    request: dict[str, Any] = {"config": config.model_dump(mode="json"), "rows": rows}
+    if home is not None:
+        request["keep"] = str(home / "runs" / "parsed")
+    return _answer(request, child)
 
 
 def ask_columns(dataset: str, child: tuple[str, ...] = CHILD) -> dict[str, Any]:

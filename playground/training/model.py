@@ -20,6 +20,7 @@ from playground.precision.recipe import Recipe
 from playground.training.adapter import check_targets
 from playground.training.in_file import is_in_file
 from playground.training.meters import MIB, stored_bytes
+from playground.training.parsed import beside
 from playground.training.pretrained import empty_model, load_checkpoint, load_configuration
 
 _TESTED_TOKENS = 4096  # more would only make the self-test slower
@@ -70,14 +71,16 @@ def loading(
 
     Args:
         check: called between the parts of the work and before each Linear; raises to give up.
-        self_tests: file that keeps what they came to; None tries them anew.
+        self_tests: file that keeps what they came to; None tries them anew. Beside it lies what was
+            read of GGUF files.
         adjust: called with each Linear's name and published weight, (N, K), before it is rounded.
     Raises:
         SettingsError: as ``load_checkpoint``, ``check_kept`` and ``convert``.
     """
     compute = compute_dtype(recipe, device)
     longest = config.data.max_seq_len
-    published = load_configuration(entry, longest)
+    keep = beside(self_tests)
+    published = load_configuration(entry, longest, keep)
     check()
     shapes = empty_model(entry, published, compute)
     check_kept(shapes, config.quantization)
@@ -86,7 +89,7 @@ def loading(
     tried = recipe.self_test(device, linear_shapes(shapes, tokens), self_tests)
     convert(shapes, recipe, torch.device("meta"))
     model, tokenizer, unused = load_checkpoint(
-        entry, longest, compute, check=check, published=published, linears_in_file=True
+        entry, longest, compute, check=check, published=published, linears_in_file=True, keep=keep
     )
     measure = config.measure.probe_every > 0
     work = converting(

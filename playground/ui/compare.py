@@ -202,7 +202,8 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         filled_in = dict(zip(form.KEYS, answers, strict=True))
         try:
             data.refuse_strangers(form.plain(filled_in["dataset"]), guard.may_change(request))
-            yield preview.panel(ask(form.read(base, filled_in, store.home).config))
+            chosen = form.read(base, filled_in, store.home)
+            yield preview.panel(ask(chosen.config, home=store.home))
         except SettingsError as error:
             yield panels.notice(labelled(str(error)))
 

@@ -71,16 +71,16 @@ def test_the_command(
 ) -> None:
     asked = []
 
-    def ask(config: Any, rows: int) -> dict[str, Any]:
-        asked.append((config.dataset, config.model, config.data.max_seq_len, rows))
+    def ask(config: Any, rows: int, home: Path) -> dict[str, Any]:
+        asked.append((config.dataset, config.model, config.data.max_seq_len, rows, home.name))
         return found
 
     monkeypatch.setattr(terminal, "ask", ask)
     monkeypatch.setenv("COLUMNS", str(width))
     file = tmp_path / "out.json"
     words = ["preview", "iso-dates", "--model", "tiny", "--set", "max_seq_len=64"]
-    assert _left(monkeypatch, *words, "--rows", "2", "--json", str(file)) == 0
-    assert asked == [("iso-dates", "tiny", 64, 2)]
+    assert _left(monkeypatch, *words, "--rows", "2", "--home", "kept", "--json", str(file)) == 0
+    assert asked == [("iso-dates", "tiny", 64, 2, "kept")]
     assert json.loads(file.read_text()) == json.loads(json.dumps(found))
     assert "rows read" in capsys.readouterr().out
 
