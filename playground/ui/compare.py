@@ -252,7 +252,9 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         lambda: ("", False), None, [panel, looked], queue=False, **quiet
     )
     fit.wire(
+        app,
         fields.fit,
+        fields.picker.fit,
         fields.fields,
         fields.base,
         lambda base, filled: form.partly(base, filled, store.home),

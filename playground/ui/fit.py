@@ -14,10 +14,14 @@ from typing import Any
 
 import gradio as gr
 
+from playground.catalog import resolve_model
+from playground.catalog.architecture import architecture_file
+from playground.catalog.weights import read_json
 from playground.config import PRECISIONS, SettingsError, private
 from playground.devices import DEVICES, TIGHT_SHARE
 from playground.fit import budget
 from playground.fit.background import Estimates
+from playground.fit.weights import weights_mib
 from playground.presets import Preset
 from playground.ui import figures, guard, panels
 from playground.ui.labels import labelled
@@ -41,6 +45,7 @@ MATTERS = (
 """The fields whose values an estimate follows from; the steps only by where healing begins."""
 
 _ASK_AGAIN_S = 1.0
+_OF_WEIGHTS = ("fp16", "fp8", "nvfp4")
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,6 @@ def build() -> FitPart:
             [(text.THIS_MACHINE, ""), *((_named(name), name) for name in DEVICES)],
             value="",
             label=text.DEVICE,
-            info=text.DEVICE_INFO,
             elem_id="fit-device",
             min_width=160,
         )
@@ -77,7 +81,9 @@ def _named(name: str) -> str:
 
 
 def wire(
+    app: gr.Blocks,
     part: FitPart,
+    weights: gr.HTML,
     fields: Mapping[str, Any],
     base: gr.State,
     read: Callable[[str, Mapping[str, Any]], Preset],
@@ -86,6 +92,7 @@ def wire(
     """Connects it with the form.
 
     Args:
+        weights: shows at once what the chosen model's weights alone take.
         read: ``read(base, filled)`` is the preset that the fields in ``MATTERS`` ask for.
     """
 
@@ -113,15 +120,42 @@ def wire(
             return waiting(preset.config.model), True
         return table(found, filled["precisions"]), False
 
+    def on_model(request: gr.Request, name: str | None) -> str:
+        return weights_alone(name or "", stranger=not guard.may_change(request))
+
     inputs = [part.device, base, *(fields[key] for key in MATTERS)]
     outputs = [part.panel, part.again, part.looked]
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     # Of a model that a person picks; a preset's card, which starts it too, only fills it in.
     gr.on([part.button.click, part.device.input, fields["model"].input], on_ask, inputs, outputs,
           **quiet)  # fmt: skip
+    gr.on([fields["model"].change, app.load], on_model, fields["model"], weights, **quiet)
     changes = [fields[key].change for key in MATTERS]
     follow = {"trigger_mode": "always_last", **quiet}
     gr.on([*changes, part.again.tick], on_change, [part.looked, *inputs], outputs, **follow)
+
+
+def weights_alone(name: str, *, stranger: bool = False) -> str:
+    """What the model's weights take in some precisions, or nothing where that takes a child to say.
+
+    Args:
+        stranger: a visitor, who learns nothing of this machine's folders.
+    """
+    try:
+        entry = resolve_model(name.strip())
+    except SettingsError:  # said beside the field
+        return ""
+    file = None if stranger and entry.where == "folder" else architecture_file(entry)
+    if file is None or file.suffix != ".json":
+        return ""
+    told = read_json(file)
+    known = {name: weights_mib(told, name, on_gpu=True) for name in _OF_WEIGHTS}
+    each = text.AND.join(
+        text.WEIGHTS_IN.format(size=size(mib), label=PRECISIONS[name].label)
+        for name, mib in known.items()
+        if mib is not None
+    )
+    return f'<p class="soft">{escape(text.WEIGHTS.format(each=each))}</p>' if each else ""
 
 
 def waiting(model: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from playground.catalog.models import TINY
 from playground.config import PRECISIONS
 from playground.devices import DEVICES
 from playground.fit import asking, budget
@@ -55,6 +56,14 @@ class TestTheTable:
         found["precisions"][-1]["counted_in"] = "bf16"
         shown = fit.table(found, [])
         assert text.BY_CATALOG in shown and "so it is counted in BF16" in shown
+
+
+def test_weights_alone_are_told_at_once() -> None:
+    shown = fit.weights_alone("Qwen/Qwen3-4B")
+    assert "7.49 GiB in FP16" in shown and "2.63 GiB in NVFP4" in shown
+    assert fit.weights_alone("somebody/unheard-of") == "" == fit.weights_alone("no such")
+    assert "MiB in NVFP4" in fit.weights_alone(str(TINY.path))
+    assert fit.weights_alone(str(TINY.path), stranger=True) == ""
 
 
 def test_only_the_fields_that_matter_are_read() -> None:

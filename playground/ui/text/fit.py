@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 DEVICE = "Memory on"
-DEVICE_INFO = "Where the comparison would run"
 THIS_MACHINE = "this machine"
 DEVICE_CHOICE = "{name}, {memory}"
 ASK = "Will it fit?"
@@ -15,8 +14,8 @@ WITHOUT_CHECKPOINTING = "without gradient checkpointing"
 FREE = "{memory} free"
 MEMORY_UNKNOWN = "memory unknown"
 PRECISION = "Precision"
-PEAK = "Tensors at the peak"
-NEEDED = "Needed in all"
+PEAK = "Peak"
+NEEDED = "In all"
 VERDICT = "Verdict"
 VERDICTS = {
     "fits": "fits",
@@ -34,12 +33,14 @@ PARTS = {
     "work": "logits and work",
 }
 ASSUMED = (
-    "In all: the peak, the work space of one operation and {overhead} for the process and its "
-    "libraries. Tight is above {share} of the memory. A real run counts its own longest rows."
+    "In all: the peak of the tensors, the work space of one operation and {overhead} for the "
+    "process and its libraries. Tight is above {share} of the memory. A run tells it anew, by its "
+    "own longest rows."
 )
 BY_CATALOG = "The model is not on this machine; the catalog says how it is built."
 HEALS = "{label} heals, so it is counted in {other}."
-WEIGHTS = "Weights alone: {each}."
+WEIGHTS = "Weights alone, on a GPU: {each}."
+AND = ", "
 WEIGHTS_IN = "{size} in {label}"
 GIB = "{size} GiB"
 MIB = "{size} MiB"
