@@ -1,5 +1,5 @@
 """Whether a comparison fits a device, told before it is started and without loading the model."""
 
-from playground.fit.asking import Budget, budget, needed_mib, predict
+from playground.fit.asking import Budget, budget, kept, needed_mib, predict
 
-__all__ = ["Budget", "budget", "needed_mib", "predict"]
+__all__ = ["Budget", "budget", "kept", "needed_mib", "predict"]
