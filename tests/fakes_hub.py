@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 COMMIT = "b" * 40
 _CHUNK = 2**14
 
-Mood = Literal["well", "gated", "error", "silent", "busy", "refuses token"]
+Mood = Literal["well", "gated", "error", "silent", "busy", "refuses token", "portal"]
 
 
 @dataclass
@@ -112,6 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.served.go_on.wait()
             self.close_connection = True
             return None
+        if repo.mood == "portal":
+            self._send(200, b"<html>log in to this network</html>")
+            return None
         status = {"error": 500, "busy": 429, "refuses token": 401}.get(repo.mood)
         if status:
             said = "Invalid credentials in Authorization header" if status == 401 else "trouble"
@@ -181,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body[half:])
 
     def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
-        written = json.dumps(body).encode()
+        written = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(written)))

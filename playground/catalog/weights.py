@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from playground.catalog.published import longest
 
 _CAUSAL = ("ForCausalLM", "LMHeadModel")
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tekken.json")
 
 
 class Found(NamedTuple):
@@ -46,7 +47,7 @@ def is_complete_model(folder: Path) -> bool:
     speaks = any(str(name).endswith(_CAUSAL) for name in names)
     # A model that sees as well says so by the text model it holds.
     speaks = speaks or isinstance(config.get("text_config"), dict)
-    tokenizer = any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model"))
+    tokenizer = any((folder / name).is_file() for name in _TOKENIZERS)
     return speaks and tokenizer and all_weights(folder)
 
 

@@ -50,7 +50,7 @@ def ask_hub(kind: Kind, hub_id: str) -> Listing:
 
     try:
         found = _info(kind, hub_id)
-        files = {file.rfilename: file.size for file in found.siblings}
+        files = {file.rfilename: file.size for file in found.siblings or ()}
         if found.gated:  # its page is open to all, its files are not
             _try_to_read(kind, hub_id, next(iter(files), "README.md"))
     except RepositoryNotFoundError as error:
@@ -102,6 +102,11 @@ def said_of(error: Exception, kind: Kind, hub_id: str) -> SettingsError:
         return SettingsError(
             f"{what} cannot be fetched into the hub's cache ({_short(error)}); see that its folder "
             "can be written, or choose another by HF_HOME."
+        )
+    if isinstance(error, ValueError):
+        return Unreachable(
+            f"{what} cannot be reached: what answers in the hub's place makes no sense, as the "
+            f"login page of a network does; see to the connection, or use {_reachable(kind)}."
         )
     raise error
 

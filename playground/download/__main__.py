@@ -32,13 +32,19 @@ def main() -> None:
 
 
 def answer(hub_id: str, plan: Path) -> dict[str, Any]:
-    """``{"folder": path}``, or ``{"unreachable": sentence}`` or ``{"refused": sentence}``."""
+    """``{"folder": path}``, or ``{"kept_away": sentence}`` or ``{"refused": sentence}``.
+
+    Kept away: the hub does not let us, or there is no way to it; a copy from before may serve.
+    """
     try:
         listing = ask_hub("model", hub_id)
+    except SettingsError as error:
+        return {"kept_away": str(error)}
+    try:
         refuse_unusable(hub_id, listing.files)
         return {"folder": _fetch(hub_id, listing, plan)}
     except Unreachable as error:
-        return {"unreachable": str(error)}
+        return {"kept_away": str(error)}
     except SettingsError as error:
         return {"refused": str(error)}
 

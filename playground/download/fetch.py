@@ -7,6 +7,7 @@ that was under way begins anew, as the hub's client keeps no half of it.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
@@ -20,7 +21,6 @@ import psutil
 from playground.catalog.cache import cached_folder
 from playground.catalog.entry import ModelEntry
 from playground.config import SettingsError, private
-from playground.data.hub import Unreachable
 from playground.download.disk import on_disk
 from playground.events import Message, Stage
 from playground.processes import Child, child_environment, last_line, running
@@ -35,8 +35,8 @@ def fetched(
 ) -> Generator[Stage | Message, None, ModelEntry]:
     """Yields how far the download is; returns the model with its folder, from which it is loaded.
 
-    A model that is on this machine is returned as it is. Without a connection the copy in the
-    cache serves, and that is said.
+    A model that is on this machine is returned as it is. Without a connection, or where the hub
+    does not let us, a whole copy in the cache serves, and that is said.
 
     Args:
         check: called all the while; raises to give up, and then nothing of the download is left
@@ -56,12 +56,12 @@ def fetched(
         with running(command, log, child_environment()) as process, _without_halves(process):
             yield from _progress(entry.hub_id, folder / "plan.json", process, check)
         found = _answer(entry.hub_id, folder, process)
-    if "unreachable" in found:
+    if "kept_away" in found:
         cached = cached_folder(entry.hub_id)
         if cached is None:
-            raise Unreachable(found["unreachable"])
-        text = f"{found['unreachable'].partition('; ')[0]}. Its copy in the cache is used."
-        yield Message(level="info", text=text)
+            raise SettingsError(found["kept_away"])
+        why = re.split("; |: open ", found["kept_away"])[0].rstrip(".")  # without the remedy
+        yield Message(level="info", text=f"{why}. Its copy in the cache is used.")
         return entry.changed(path=cached)
     if "refused" in found:
         raise SettingsError(found["refused"])

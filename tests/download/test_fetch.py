@@ -154,6 +154,19 @@ def test_without_a_connection_the_copy_in_the_cache_serves_and_that_is_said(
     assert "HF_HUB_OFFLINE is set. Its copy in the cache is used." in said[-1].text
 
 
+def test_what_was_fetched_serves_though_the_login_is_gone(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.repos["a/gated"] = Repo(TINY.path, mood="gated")
+    hub.tokens.add("hf_abcdefghijklmnop")
+    monkeypatch.setenv("HF_TOKEN", "hf_abcdefghijklmnop")
+    first, _ = fetch("a/gated")
+    monkeypatch.delenv("HF_TOKEN")
+    again, said = fetch("a/gated")
+    assert again.path == first.path
+    assert said[-1].text == "Model 'a/gated' is gated. Its copy in the cache is used."
+
+
 def test_without_a_connection_and_without_a_copy_it_is_refused(
     hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_dataset_given_as_a_model_is_told_apart_and_the_other_way_round(hub: H
         ("error", "(HTTP 500); try again later"),
         ("busy", "asked too often to give model 'a/tiny' (HTTP 429)"),
         ("refuses token", "does not accept the token in use; log in again"),
+        ("portal", "what answers in the hub's place makes no sense"),
     ],
 )
 def test_a_hub_that_refuses_is_quoted(hub: Hub, mood: str, says: str) -> None:
