@@ -41,11 +41,12 @@ ALLOWED: dict[str, set[str]] = {
     "playground.stored": {"store"},
     "playground.fit": {"presets", "processes", "catalog"},
     "playground.cli": {"users", "store", "launcher", "presets", "catalog", "json_file"}
-    | {"stored", "tables", "formats"},
+    | {"stored", "tables", "formats"}
+    | {"export"},
     "playground.generate": {"training", "precision", "data", "catalog", "store", "processes"}
     | {"residents"},
     "playground.export": {"training", "precision", "data", "catalog", "store", "processes"}
-    | {"residents"},
+    | {"residents", "presets"},
     "playground.preview": {"training", "data", "catalog", "processes"},
     "playground.answering": {"processes"},
     "playground.formats": {"kernels", "precision", "training", "catalog", "answering"}
@@ -54,6 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
     "playground.ui": {"fit", "users", "store", "launcher", "presets", "preview", "catalog", "data"}
+    | {"own_presets"}
     | {"formats", "generate", "export"},
     "playground.__main__": {
         "store",

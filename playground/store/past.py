@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from playground.config import PRECISIONS, SettingsError
+from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Outcome
 from playground.store.database import touch_group
 from playground.store.queue import Queue, read_run
@@ -114,6 +114,19 @@ class Archive(Queue):
                 "SELECT id FROM groups ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,)
             )
             return read_groups(db, [row["id"] for row in rows])
+
+    def finished_like(self, preset: str, configs: Sequence[RunConfig]) -> Group | None:
+        """The newest finished comparison from this preset with exactly these settings, if any."""
+        with self.reading() as db:
+            rows = db.execute(
+                "SELECT id FROM groups WHERE preset = ? AND NOT EXISTS (SELECT 1 FROM runs"
+                " WHERE group_id = groups.id AND status != 'finished')"
+                " ORDER BY created_at DESC, rowid DESC LIMIT 10",
+                (preset,),
+            )
+            found = read_groups(db, [row["id"] for row in rows])
+        wanted = list(configs)
+        return next((g for g in found if [run.config for run in g.runs] == wanted), None)
 
     def find(self, prefix: str) -> Run | Group:
         """The run or group with this id, or the only one whose id starts so.

@@ -14,7 +14,18 @@ from playground.hardware import Device
 from playground.launcher import Launcher
 from playground.presets import list_presets
 from playground.store import RunStore
-from playground.ui import account, compare, data, formats, gate, history, links, text, try_it
+from playground.ui import (
+    account,
+    compare,
+    data,
+    export,
+    formats,
+    gate,
+    history,
+    links,
+    text,
+    try_it,
+)
 from playground.ui.login import Login
 from playground.ui.text import formats as formats_text
 from playground.ui.text import history as history_text
@@ -40,7 +51,7 @@ def build_app(
         shown = account.build()
         with gr.Tabs(elem_id="pages") as pages:
             with gr.Tab(text.COMPARE_TAB, id="compare"):
-                composer = compare.build(app, store, launcher, list_presets())
+                composer = compare.build(app, store, launcher, list_presets(), device)
             with gr.Tab(history_text.TAB, id="history") as past_tab:
                 wire_history = history.build(app, store, launcher, pages, composer)
             with gr.Tab(try_it_text.TAB, id="try") as try_tab:
@@ -83,7 +94,8 @@ def launch(
 ) -> Any:
     """Serves the page and returns at once.
 
-    Nothing but Gradio's own files can be fetched through it, the home folder least of all.
+    Nothing but Gradio's own files can be fetched through it, and of the home folder the archives
+    that an export has made, by who may change things.
 
     Args:
         login: who may change things; None lets everybody, on a page for this machine alone.
@@ -94,6 +106,8 @@ def launch(
         OSError: the port is taken, or the host is no address of this machine.
         ValueError: others reach the page, and no login is asked for.
     """
+    served = gate.app_kwargs(host, login, shared_as)
+    served["routes"] = [*served["routes"], export.download(home)]
     return app.launch(
         server_name=host,
         server_port=port,
@@ -111,7 +125,7 @@ def launch(
         pwa=False,
         allowed_paths=[],
         blocked_paths=[str(home)],
-        app_kwargs=gate.app_kwargs(host, login, shared_as),
+        app_kwargs=served,
         max_file_size=MAX_BYTES,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )

@@ -5,26 +5,31 @@ Handlers are thin: they read their inputs, call a plain function, and return upd
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from playground.commands import command
 from playground.config import SettingsError
 from playground.fit.background import Estimates
+from playground.hardware import Device
 from playground.launcher import Launcher
+from playground.own_presets import save_preset
 from playground.presets import Preset
 from playground.preview import ask
 from playground.store import Group, RunStore
 from playground.ui import (
     arms,
+    cards,
     charts,
     data,
     details,
+    export,
     fit,
     form,
     guard,
@@ -37,7 +42,9 @@ from playground.ui import (
 )
 from playground.ui.labels import labelled
 from playground.ui.log import log
-from playground.ui.watch import Scene, Seen, look
+from playground.ui.scenes import Scenes
+from playground.ui.text import cards as cards_text
+from playground.ui.watch import Scene, Seen
 
 TICK_S = 1.0
 
@@ -47,10 +54,17 @@ _SHOW_RESULTS = """() => {
   const target = document.getElementById(failed ? "notice" : "results");
   if (failed || innerWidth <= 1000) target.scrollIntoView({block: failed ? "center" : "start"});
 }"""
+# The tab has to have come up, and the field's section to have unfolded, before it can be shown.
 _SHOW_CHANGED = """() => {
-  const field = document.querySelector("#form .is-changed");
-  (field ?? document.getElementById("form")).scrollIntoView({block: "center"});
-  field?.querySelector("input, textarea")?.focus({preventScroll: true});
+  const until = Date.now() + 5000;
+  const show = () => {
+    const field = document.querySelector("#form .is-changed");
+    if (field?.getBoundingClientRect().height) {
+      field.scrollIntoView({block: "center"});
+      field.querySelector("input, textarea")?.focus({preventScroll: true});
+    } else if (Date.now() < until) requestAnimationFrame(show);
+  };
+  show();
 }"""
 _SHOW_FORM = """() => document.getElementById("form").scrollIntoView({block: "start"})"""
 
@@ -157,17 +171,27 @@ class Composer:
     show_changed: str = _SHOW_CHANGED
 
 
-def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset]) -> Composer:
+def build(
+    app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Preset], device: Device
+) -> Composer:
     """Lays the page out and wires it; call it inside ``app``."""
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="setup"):
-            gr.HTML(f'<h2 class="eyebrow">{text.PRESETS_HEADING}</h2>', apply_default_css=False)
-            cards = [_card(preset) for preset in presets]
+            shown_cards = cards.build(presets, device)
             with gr.Column(elem_id="form", elem_classes="sheet"):
                 based = gr.HTML(_based(presets[0]), apply_default_css=False)
                 fields = form.build(presets[0])
                 notice = gr.HTML("", elem_id="notice", apply_default_css=False)
                 go = gr.Button(text.START, variant="primary", elem_id="start")
+                with gr.Accordion(cards_text.SAVE_HEADING, open=False, elem_classes="fold"):
+                    saved_name = gr.Textbox(
+                        label=cards_text.SAVE_NAME,
+                        info=cards_text.SAVE_NAME_INFO,
+                        max_lines=1,
+                        elem_id="preset-name",
+                    )
+                    save = gr.Button(cards_text.SAVE, size="sm", elem_id="save-preset")
+                    kept = gr.HTML("", elem_id="saved", apply_default_css=False)
         with gr.Column(elem_id="results"):
             page, refused = _results(store)
 
@@ -178,9 +202,13 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         ]
         return [_based(preset), preset.name, *form.filled(preset, changed), *folds, said]
 
-    def show(seen: Seen, may_change: bool = True) -> list[Any]:
-        scene = look(store, seen.group_id, seen, launcher.log_tail)
+    def drawn(scene: Scene, may_change: bool) -> list[Any]:
         return updates(scene, may_change, store.home)
+
+    scenes = Scenes(store, launcher.log_tail, drawn)
+
+    def show(seen: Seen, may_change: bool = True) -> list[Any]:
+        return scenes.show(seen, may_change) or updates(None)
 
     def on_tick(seen: Seen, request: gr.Request) -> list[Any]:
         return show(seen, guard.may_change(request))
@@ -215,6 +243,17 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
             yield from on_preview(request, base, *answers)
         else:
             yield gr.skip()
+
+    def on_save(name: str, base: str, *answers: Any) -> list[Any]:
+        filled_in = dict(zip(form.KEYS, answers, strict=True))
+        try:
+            preset = form.read(base, filled_in, store.home)
+            path = save_preset(preset, name or "", store.home, filled_in["title"] or "")
+        except SettingsError as error:
+            return [panels.notice(labelled(str(error))), gr.skip()]
+        run_it = command("compare", path.stem, home=store.home)
+        said = cards_text.SAVED.format(name=path.stem, command=run_it)
+        return [panels.notice(said, "info"), cards.yours(store, device)]
 
     def asking(act: Callable[[str], object]) -> Callable[[Seen], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""
@@ -260,13 +299,25 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
         lambda base, filled: form.partly(base, filled, store.home),
         Estimates(store.home),
     )
-    for preset, (run, adjust) in zip(presets, cards, strict=True):
-        run.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
-            begin, fields.inputs, [notice, *page.outputs], **quiet
-        ).then(js=_SHOW_RESULTS)
-        adjust.click(lambda p=preset: fill(p), None, filled, queue=False, **quiet).then(
-            js=_SHOW_FORM
-        )
+    for card in shown_cards.ours:
+        fill_it = partial(fill, card.preset)
+        if card.run:
+            card.run.click(fill_it, None, filled, queue=False, **quiet).then(
+                begin, fields.inputs, [notice, *page.outputs], **quiet
+            ).then(js=_SHOW_RESULTS)
+        card.adjust.click(fill_it, None, filled, queue=False, **quiet).then(js=_SHOW_FORM)
+    own = shown_cards.wire(store, device, fill, filled, on_start, fields.inputs, page.outputs)
+    own.started.then(js=_SHOW_RESULTS)
+    own.adjusted.then(js=_SHOW_FORM)
+    save.click(
+        guard.changes(on_save), [saved_name, *fields.inputs], [kept, shown_cards.own], **quiet
+    )
+    app.load(
+        lambda: cards.facts([card.preset for card in shown_cards.ours], store, device),
+        None,
+        shown_cards.outputs,
+        **quiet,
+    )
     page.again.click(on_again, page.seen, filled, queue=False, **quiet).then(js=_SHOW_FORM)
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
@@ -275,25 +326,6 @@ def build(app: gr.Blocks, store: RunStore, launcher: Launcher, presets: list[Pre
     gr.Timer(TICK_S).tick(on_tick, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
     return Composer(fill, filled)
-
-
-def _card(preset: Preset) -> tuple[gr.Button, gr.Button]:
-    with gr.Column(elem_classes="sheet preset"):
-        gr.HTML(
-            f"<h3>{escape(preset.title)}</h3><p>{_prose(preset.summary)}</p>"
-            f"<details><summary>{text.EXPECT}</summary><p>{_prose(preset.expect)}</p></details>",
-            apply_default_css=False,
-        )
-        with gr.Row(elem_classes="actions"):
-            run = gr.Button(
-                text.START_PRESET.format(name=preset.name), variant="primary", size="sm"
-            )
-            adjust = gr.Button(text.ADJUST_PRESET, size="sm")
-    return run, adjust
-
-
-def _prose(words: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
 def _based(preset: Preset) -> str:
@@ -327,6 +359,8 @@ def _results(store: RunStore) -> tuple[Page, gr.HTML]:
             rounding = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
             coverage = gr.HTML("", apply_default_css=False)
+        seen = gr.State(Seen())
+        export.build(store, seen, heading)
         with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
             said = gr.HTML("", apply_default_css=False)
         with gr.Column(elem_classes="sheet"):
@@ -339,7 +373,7 @@ def _results(store: RunStore) -> tuple[Page, gr.HTML]:
                 elem_id="command",
             )
     page = Page(
-        seen=gr.State(Seen()),
+        seen=seen,
         heading=heading,
         again=again,
         resume=resume,

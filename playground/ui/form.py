@@ -28,6 +28,7 @@ from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
 from playground.ui import data, fit, labels, models, preview, text
+from playground.ui.text import cards as cards_text
 
 MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""
@@ -230,8 +231,10 @@ def build(preset: Preset) -> Form:
     shown = values(preset)
     base = gr.State(preset.name)
     fields: dict[str, Any] = {}
+    _step(cards_text.STEP_MODEL)
     picker = models.build(shown["model"])
     fields["model"] = picker.field
+    _step(cards_text.STEP_DATA)
     fields["dataset"] = _choice(
         "dataset",
         text.DATASET,
@@ -241,6 +244,7 @@ def build(preset: Preset) -> Form:
     )
     described = data.build()
     previewed = preview.build()
+    _step(cards_text.STEP_SETTINGS)
     fields["precisions"] = gr.CheckboxGroup(
         [(info.label, name) for name, info in PRECISIONS.items()],
         value=shown["precisions"],
@@ -273,6 +277,10 @@ def build(preset: Preset) -> Form:
                 fields[key] = _widget(key, shown[key])
     ordered = {key: fields[key] for key in KEYS}
     return Form(base, ordered, picker, described, previewed, fitted, folds)
+
+
+def _step(name: str) -> None:
+    gr.HTML(f'<h4 class="step">{name}</h4>', apply_default_css=False)
 
 
 def _choice(

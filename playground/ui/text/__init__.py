@@ -14,10 +14,6 @@ FP4_HERE = "{native} run natively; 4-bit products do once a self-test has passed
 COMPARE_TAB = "Compare"
 
 # Setting a comparison up.
-PRESETS_HEADING = "Start from a preset"
-START_PRESET = "Start {name}"
-ADJUST_PRESET = "Adjust first"
-EXPECT = "What to expect"
 FORM_HEADING = "Or set up your own"
 BASED_ON = "Based on the preset {name}: what you do not change stays as it says."
 MODEL = "Model"

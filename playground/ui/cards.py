@@ -1,0 +1,214 @@
+"""The presets as cards: ours for any machine, ours for a GPU, and the person's own.
+
+Ours are Gradio buttons, drawn once. One's own come and go while the page is open, so they are HTML
+whose buttons tell Python their name: ``select`` starts, ``edit`` fills the form, ``delete`` asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.events import Dependency
+
+from playground.config import SettingsError
+from playground.hardware import Device
+from playground.own_presets import delete_preset, own_presets
+from playground.presets import Preset, load_preset
+from playground.store import RunStore
+from playground.ui import dialog, expected, guard, panels
+from playground.ui.text import cards as text
+
+_SCRIPT = """
+element.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-do]");
+  if (button) trigger(button.dataset.do, { name: button.dataset.name });
+});
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One of ours. run: None where one click would begin what this machine takes days for."""
+
+    preset: Preset
+    run: gr.Button | None
+    adjust: gr.Button
+    facts: gr.HTML
+
+
+@dataclass(frozen=True)
+class Chains:
+    """What follows once one of one's own was started, or has filled the form."""
+
+    started: Dependency
+    adjusted: Dependency
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Every card. own: HTML, to be filled with ``yours``; question: asks before one is deleted."""
+
+    ours: list[Card]
+    own: gr.HTML
+    question: gr.HTML
+
+    @property
+    def outputs(self) -> list[gr.HTML]:
+        """What ``facts`` fills, in its order."""
+        return [*(card.facts for card in self.ours), self.own]
+
+    def wire(
+        self,
+        store: RunStore,
+        device: Device,
+        fill: Callable[[Preset], list[Any]],
+        filled: Sequence[Any],
+        on_start: Callable[..., list[Any]],
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+    ) -> Chains:
+        """One's own presets are started, adjusted and deleted by the name that their card tells.
+
+        Args:
+            fill: the updates of ``filled``, whose last is the form's notice.
+            on_start: the handler of Start, from ``inputs`` to that notice and ``outputs``.
+        """
+        usable, named, notice = gr.State(False), gr.State(""), filled[-1]
+        quiet = {"show_progress": "hidden", "api_visibility": "private"}
+
+        def on_fill(asked: gr.EventData) -> list[Any]:
+            try:
+                preset = load_preset(_name(asked), home=store.home)
+            except SettingsError as error:
+                said = panels.notice(str(error))
+                return [*[gr.skip()] * (len(filled) - 1), said, False]
+            return [*fill(preset), True]
+
+        def on_start_own(usable: bool, *answers: Any) -> list[Any]:
+            return on_start(*answers) if usable else [gr.skip()] * (len(outputs) + 1)
+
+        def on_ask(asked: gr.EventData) -> tuple[str, str]:
+            return ask(_name(asked)), _name(asked)
+
+        def on_delete(name: str) -> list[str]:
+            try:
+                delete_preset(name, store.home)
+                said = panels.notice(text.DELETED.format(name=name), "info")
+            except SettingsError as error:
+                said = panels.notice(str(error))
+            return [said, yours(store, device)]
+
+        filling = {"queue": False, **quiet}
+        started = self.own.select(on_fill, None, [*filled, usable], **filling).then(
+            guard.changes(on_start_own), [usable, *inputs], [notice, *outputs], **quiet
+        )
+        adjusted = self.own.edit(on_fill, None, [*filled, usable], **filling)
+        self.own.delete(guard.changes(on_ask), None, [self.question, named], **quiet)
+        self.question.delete(guard.changes(on_delete), named, [notice, self.own], **quiet)
+        return Chains(started, adjusted)
+
+
+def _name(asked: gr.EventData) -> str:
+    return str(asked._data.get("name", ""))
+
+
+def build(presets: Sequence[Preset], device: Device) -> Cards:
+    """Draws them; call it inside ``gr.Blocks``."""
+    gpu = device.kind == "cuda"
+    small = [preset for preset in presets if preset.machine == "any"]
+    large = [preset for preset in presets if preset.machine == "gpu"]
+    _eyebrow(text.ANY_MACHINE)
+    ours = [_card(preset, startable=True) for preset in small]
+    with gr.Accordion(text.FOR_A_GPU, open=gpu, elem_id="gpu-presets", elem_classes="fold"):
+        if not gpu:
+            why = escape(text.NO_GPU.format(reason=device.reason))
+            gr.HTML(f'<p class="why">{why}</p>', apply_default_css=False)
+        ours += [_card(preset, startable=gpu) for preset in large]
+    _eyebrow(text.YOURS)
+    own = gr.HTML("", js_on_load=_SCRIPT, elem_id="own-presets", apply_default_css=False)
+    return Cards(ours, own, dialog.build("preset-question"))
+
+
+def _eyebrow(words: str) -> None:
+    gr.HTML(f'<h2 class="eyebrow">{words}</h2>', apply_default_css=False)
+
+
+def _card(preset: Preset, startable: bool) -> Card:
+    with gr.Column(elem_classes="sheet preset"):
+        gr.HTML(
+            f"<h3>{escape(preset.title)}</h3><p>{_prose(preset.summary)}</p>",
+            apply_default_css=False,
+        )
+        facts = gr.HTML("", apply_default_css=False)
+        gr.HTML(_expect(preset), apply_default_css=False)
+        with gr.Row(elem_classes="actions"):
+            run = None
+            if startable:
+                start = text.START.format(name=preset.name)
+                run = gr.Button(start, variant="primary", size="sm")
+            adjust = gr.Button(text.ADJUST, size="sm")
+    return Card(preset, run, adjust, facts)
+
+
+def _expect(preset: Preset) -> str:
+    summary = f"<summary>{text.EXPECT}</summary>"
+    return f"<details>{summary}<p>{_prose(preset.expect)}</p></details>" if preset.expect else ""
+
+
+def _prose(words: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
+
+
+def facts(presets: Sequence[Preset], store: RunStore, device: Device) -> list[str]:
+    """What is known of each of ours on this machine, and the person's own as they are now."""
+    return [*(expected.facts(p, store, device) for p in presets), yours(store, device)]
+
+
+def yours(store: RunStore, device: Device) -> str:
+    """The person's own presets as HTML; one that cannot be read says why."""
+    good, wrong = own_presets(store.home)
+    shown = [_own_card(preset, store, device) for preset in good]
+    shown += [_broken_card(name, why) for name, why in wrong.items()]
+    return "".join(shown) or f'<p class="why">{text.YOURS_NONE}</p>'
+
+
+def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
+    said = preset.summary or text.NO_WORDS.format(file=Path("presets") / f"{preset.name}.yaml")
+    start = escape(text.START.format(name=preset.name))
+    return (
+        f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{_prose(said)}</p>'
+        f"{expected.facts(preset, store, device)}{_expect(preset)}<div>"
+        f"{_button('select', preset.name, start, 'primary')}"
+        f"{_button('edit', preset.name, text.ADJUST)}{_delete(preset.name)}</div></article>"
+    )
+
+
+def _broken_card(name: str, why: str) -> str:
+    return (
+        f'<article class="sheet preset own"><h3>{escape(name)}</h3>'
+        f'<p class="wrong">{escape(why)}</p><div>{_delete(name)}</div></article>'
+    )
+
+
+def _delete(name: str) -> str:
+    said = escape(text.DELETE_ONE.format(name=name))
+    return _button("delete", name, text.DELETE, "stop", f' aria-label="{said}"')
+
+
+def _button(do: str, name: str, words: str, kind: str = "", more: str = "") -> str:
+    return (
+        f'<button type="button" class="{kind}" data-do="{do}" data-name="{escape(name)}"{more}>'
+        f"{words}</button>"
+    )
+
+
+def ask(name: str) -> str:
+    """The question before one of a person's own is deleted."""
+    heading = text.DELETE_HEADING.format(name=name)
+    return dialog.question(heading, text.DELETE_SAID, text.DELETE_FOR_GOOD, text.KEEP)

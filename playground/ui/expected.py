@@ -1,0 +1,87 @@
+"""What is known of a preset on this machine before it is started: how long, how, if it fits."""
+
+from __future__ import annotations
+
+from html import escape
+
+from playground import fit
+from playground.config import PRECISIONS, SettingsError
+from playground.hardware import Device
+from playground.presets import Preset
+from playground.store import Run, RunStore
+from playground.ui import figures
+from playground.ui.text import cards as text
+
+# From which compute capability on a GPU has units for a format; the README's table says the same.
+_NATIVE_FROM = {"fp32": (0, 0), "fp16": (7, 0), "bf16": (8, 0), "fp8": (8, 9)}
+_DECODED_FROM = (8, 0)
+_FP4 = ("nvfp4", "nvfp4-2d", "mxfp4")
+
+
+def how(precision: str, device: Device) -> str:
+    """``native``, ``weight-only`` or ``emulated``, as a run on this device will probably say."""
+    if device.kind == "cpu":
+        return "native" if precision == "fp32" else "emulated"
+    capability = tuple(int(part) for part in (device.compute_capability or "0.0").split("."))
+    if precision in _NATIVE_FROM:
+        return "native" if capability >= _NATIVE_FROM[precision] else "emulated"
+    if precision in _FP4:
+        return "native" if device.fp4_native else "emulated"
+    return "weight-only" if capability >= _DECODED_FROM else "emulated"
+
+
+def facts(preset: Preset, store: RunStore, device: Device) -> str:
+    """The lines beneath a card: how long here, how it runs here, and whether it fits, if known."""
+    lines = [how_long(preset, store, device), *how_it_runs(preset, device), fits(preset, store)]
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
+    label = escape(text.FACTS.format(title=preset.title))
+    return f'<ul class="card-facts" aria-label="{label}">{items}</ul>'
+
+
+def how_long(preset: Preset, store: RunStore, device: Device) -> str:
+    """A real figure where exactly this was run here, else the preset's own word, else neither."""
+    earlier = store.finished_like(preset.name, preset.configs)
+    if earlier and all(_ran_on(run, device) for run in earlier.runs):
+        took = sum(run.ended_at - run.started_at for run in earlier.runs)
+        ended = max(run.ended_at for run in earlier.runs)
+        date = figures.moment(ended).split(" ")[0]
+        return text.TOOK.format(time=figures.duration(took), date=date)
+    return text.TAKES.format(words=preset.takes) if preset.takes else text.TIME_UNKNOWN
+
+
+def _ran_on(run: Run, device: Device) -> bool:
+    """In one go, on the device that is here now: a home folder may have come from elsewhere."""
+    recorded = (run.facts.device or {}).get("name")
+    timed = run.started_at is not None and run.ended_at is not None
+    return timed and run.attempt == 1 and recorded in (None, device.name)
+
+
+def how_it_runs(preset: Preset, device: Device) -> list[str]:
+    """A line for each way in which some of its precisions run here."""
+    ways: dict[str, list[str]] = {}
+    for name in preset.precisions:
+        way = how(name, device)
+        proved = way == "native" and name in _FP4
+        said = text.HOW_IF if proved else text.HOW[way]
+        ways.setdefault(said, []).append(PRECISIONS[name].label)
+    return [said.format(labels=", ".join(labels)) for said, labels in ways.items()]
+
+
+def fits(preset: Preset, store: RunStore) -> str:
+    """Whether it fits, where an estimate is kept already: making one takes seconds of a core."""
+    try:
+        found = fit.kept(preset, fit.budget(), store.home)
+    except SettingsError:  # its model is not here, which the form says once it is asked
+        return ""
+    if found is None:
+        return ""
+    by_verdict: dict[str, list[str]] = {}
+    for row in found["precisions"]:
+        by_verdict.setdefault(row["verdict"], []).append(PRECISIONS[row["precision"]].label)
+    if len(by_verdict) == 1:
+        return text.FITS[next(iter(by_verdict))]
+    return "; ".join(
+        text.FITS_BUT.format(labels=", ".join(labels), verdict=text.FITS_SHORT[verdict])
+        for verdict, labels in by_verdict.items()
+        if verdict in text.FITS_SHORT
+    )

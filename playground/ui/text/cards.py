@@ -1,0 +1,55 @@
+"""Sentences of the presets' cards on Compare, and of saving one of your own."""
+
+from __future__ import annotations
+
+ANY_MACHINE = "On any machine"
+FOR_A_GPU = "For a GPU"
+NO_GPU = (
+    "{reason} These models would take days on it, if they fit at all. Adjust one to look at its "
+    "settings; its memory can be estimated for a GPU by name."
+)
+YOURS = "Yours"
+YOURS_NONE = "None yet: the form below saves its settings as a preset."
+
+START = "Start {name}"
+ADJUST = "Adjust first"
+DELETE = "Delete"
+DELETE_ONE = "Delete the preset {name}"
+EXPECT = "What to expect"
+NO_WORDS = "Based on nothing written: its summary and what to expect are yours to write, in {file}."
+
+FACTS = "About {title} on this machine"
+TOOK = "Took {time} here on {date}"
+TAKES = "Takes {words}, by its own word; not run here yet"
+TIME_UNKNOWN = "How long it takes here is not known: it was not run yet"
+HOW = {
+    "native": "{labels}: native here",
+    "weight-only": "{labels}: weight-only here",
+    "emulated": "{labels}: emulated here",
+}
+HOW_IF = "{labels}: native here, once a self-test has passed"
+FITS = {
+    "fits": "Fits this machine",
+    "tight": "Tight: it nearly fills this machine's memory",
+    "does not fit": "Does not fit this machine’s memory",
+    "unknown": "",
+}
+FITS_BUT = "{labels} {verdict}"
+FITS_SHORT = {"fits": "fits", "tight": "is tight", "does not fit": "does not fit"}
+
+# Saving one.
+SAVE_HEADING = "Save as a preset of your own"
+SAVE_NAME = "Its name"
+SAVE_NAME_INFO = "Small letters, digits, hyphens"
+SAVE = "Save as preset"
+SAVED = "Saved as “{name}”. It is among the presets under Yours, and in a terminal: {command}"
+DELETE_HEADING = "Delete the preset “{name}”?"
+DELETE_SAID = "Its file goes for good. Comparisons that were started from it stay."
+DELETE_FOR_GOOD = "Delete for good"
+KEEP = "Keep it"
+DELETED = "The preset “{name}” is deleted."
+
+# The form's steps.
+STEP_MODEL = "1. Model"
+STEP_DATA = "2. Data"
+STEP_SETTINGS = "3. Precisions and settings"
