@@ -25,10 +25,16 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
     """
     from peft import LoraConfig, get_peft_model
 
-    targets: str | list[str] = "all-linear"
     check_targets(model, settings)
-    if settings.target_modules != "all-linear":
-        targets = list(settings.target_modules)
+    targets = list(settings.target_modules)
+    if settings.target_modules == "all-linear":
+        # By name: what peft understands by it takes in experts that are held in one tensor.
+        head = model.get_output_embeddings()
+        targets = [
+            name
+            for name, linear in linears(model)
+            if linear is not head and not _is_tied(model, name)
+        ]
     wrapped = get_peft_model(
         model,
         LoraConfig(

@@ -1,0 +1,138 @@
+"""Linears are found by looking: small random models of known families load, round and train."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from peft import PeftModel
+from transformers import AutoModelForCausalLM
+
+from playground.catalog import resolve_model
+from playground.config import RunConfig, SettingsError
+from playground.precision.linear import FrozenLinear
+from playground.precision.registry import recipe_of
+from playground.training.adapter import adapted_modules, save_adapter, trainable
+from playground.training.model import load_base
+from playground.training.rebase import rebase
+from tests.assertions import bits_equal
+from tests.tiny import tiny_tokenizer
+from tests.training.prepared import IDS, logits, ready, train_a_little
+
+Configure = Callable[..., RunConfig]
+
+SIZES = {
+    "vocab_size": 258,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+}
+IDENTITY = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
+GPT2 = {"vocab_size": 258, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512}
+HEADS = {"head_dim": 16}
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+
+FAMILIES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "GPT2": (GPT2, {"c_attn", "c_proj", "c_fc"}),
+    "Phi3": (SIZES, {"qkv_proj", "o_proj", "gate_up_proj", "down_proj"}),
+    "Qwen3": (SIZES | HEADS, {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj"}),
+    "Gemma3Text": (SIZES | HEADS, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
+    "Mistral": (SIZES, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
+    "Llama": (SIZES, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
+    "Qwen3Moe": (SIZES | HEADS | EXPERTS, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+}
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a random model of a family, written as it would be published: in bf16."""
+
+    def folder(name: str) -> str:
+        where = tmp_path_factory.getbasetemp() / name
+        if not where.exists():
+            torch.manual_seed(0)
+            config = getattr(transformers, f"{name}Config")(**FAMILIES[name][0], **IDENTITY)
+            model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+            model.save_pretrained(where)
+            tiny_tokenizer().save_pretrained(where)
+        return str(where)
+
+    return folder
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_is_rounded_adapted_trained_and_put_on_another_base(
+    name: str, family: Callable[[str], str], configure: Configure
+) -> None:
+    run = ready(configure(model=family(name), precision="nvfp4"))
+    base = run.model.get_base_model()
+    frozen = [
+        name.removesuffix(".base_layer")
+        for name, module in base.named_modules()
+        if isinstance(module, FrozenLinear)
+    ]
+    assert FAMILIES[name][1] <= {n.rpartition(".")[2] for n in frozen}
+    assert adapted_modules(run.model) == len(frozen)
+    run.model.train()(IDS, labels=IDS).loss.backward()
+    assert all(p.grad is not None for p in trainable(run.model).values())
+    train_a_little(run)
+    apart = logits(run.model)
+    rebase(run, "fp32")
+    exact = logits(run.model)
+    assert not torch.equal(apart, exact)
+    rebase(run, "fp32", merged=True)
+    with run.model.disable_adapter():
+        torch.testing.assert_close(logits(run.model), exact, rtol=1e-3, atol=1e-3)
+    rebase(run, "nvfp4")
+    bits_equal(logits(run.model), apart)
+
+
+@pytest.mark.parametrize("name", ["GPT2", "Phi3", "Gemma3Text"])
+def test_plain_peft_loads_what_was_saved(
+    name: str, family: Callable[[str], str], configure: Configure, tmp_path: Path
+) -> None:
+    """GPT-2's adapter too, though its layers lay transposed when peft met them again."""
+    run = ready(configure(model=family(name), precision="fp32"))
+    train_a_little(run)
+    save_adapter(run.model, tmp_path / "adapter", family(name))
+    published = AutoModelForCausalLM.from_pretrained(family(name), dtype=torch.float32)
+    merged = PeftModel.from_pretrained(published, tmp_path / "adapter").merge_and_unload()
+    torch.testing.assert_close(logits(merged), logits(run.model), rtol=1e-3, atol=1e-3)
+
+
+def test_experts_in_one_tensor_are_listed_and_their_share_is_counted(
+    family: Callable[[str], str], configure: Configure
+) -> None:
+    config = configure(model=family("Qwen3Moe"), precision="nvfp4")
+    base = load_base(resolve_model(config.model), config, recipe_of(config), torch.device("cpu"))
+    skipped = {s.name: s.reason for s in base.coverage.skipped}
+    assert skipped["model.layers.1.mlp.experts.down_proj"] == (
+        "a tensor of 3 dimensions that Qwen3MoeExperts multiplies with by itself, no Linear"
+    )
+    assert "Qwen3MoeTopKRouter" in skipped["model.layers.0.mlp.gate.weight"]
+    experts = sum(p.numel() for n, p in base.model.named_parameters() if ".mlp." in n)
+    linears = 2 * (2 * 32 * 64 + 2 * 32 * 32)
+    assert base.coverage.converted == 8
+    head = base.model.lm_head.weight.numel()
+    assert base.coverage.share_of_linear_weights == linears / (linears + experts + head)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("GPT2", "c_attn, c_fc, c_proj"),
+        ("Phi3", "down_proj, gate_up_proj, lm_head, o_proj, qkv_proj"),
+    ],
+)
+def test_a_target_that_is_no_layer_is_refused_with_those_that_are(
+    name: str, known: str, family: Callable[[str], str], configure: Configure
+) -> None:
+    with pytest.raises(SettingsError, match=f"target_modules names 'q_proj', .* from {known}"):
+        ready(configure(model=family(name), target_modules=("q_proj",)))
