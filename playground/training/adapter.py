@@ -79,16 +79,20 @@ def adapter_sha256(model: nn.Module) -> str:
     return digest.hexdigest()
 
 
-def save_adapter(model: Any, folder: Path, base: str) -> None:
+def save_adapter(model: Any, folder: Path, base: str, tokenizer: Any = None) -> None:
     """Writes the adapter in peft's own format; ``folder`` is complete after this, or untouched.
 
     Args:
         base: what the saved adapter calls its base model.
+        tokenizer: saved beside the adapter, with the chat template that it was trained on; None
+            saves none.
     """
     model.peft_config["default"].base_model_name_or_path = base
     with whole_folder(folder) as partial:
         # "auto" would ask the hub whether the base has grown new tokens.
         model.save_pretrained(partial, safe_serialization=True, save_embedding_layers=False)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(partial)
 
 
 def load_adapter(model: Any, folder: Path) -> None:

@@ -121,7 +121,7 @@ def _conclude(state: TrainingState, adapter: Path, check: Callable[[], None]) ->
     yield from warn_if_silent(run.model)
     yield Stage(name="saving the adapter")
     check()
-    save_adapter(run.model, adapter, state.base_name)
+    save_adapter(run.model, adapter, state.base_name, run.tokenizer)
     yield from cross_evaluate(run, check)  # last, because the run's own base is gone after it
     return Status(status="finished")
 

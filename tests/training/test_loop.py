@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.events import Eval, EvalRows, Event, Facts, Message, Stage, Status, Step
 from playground.training import held_out, loop
 from playground.training.loop import train
-from tests.tiny import save_tiny
+from tests.tiny import save_tiny, tiny_llama, tiny_tokenizer
 
 Configure = Callable[..., RunConfig]
 
@@ -61,6 +62,28 @@ def test_a_run_from_start_to_finish(precision: str, configure: Configure, tmp_pa
     assert progress.count(0.0) == progress.count(1.0) == 4  # four evaluations
     assert (tmp_path / "adapter" / "adapter_model.safetensors").is_file()
     assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
+
+
+def test_the_adapter_comes_with_the_tokenizer_and_the_template_it_was_trained_on(
+    configure: Configure, tmp_path: Path
+) -> None:
+    """A base model has no template; whoever loads the adapter must ask as the run did."""
+    tiny_llama().save_pretrained(tmp_path / "base")
+    tiny_tokenizer(None).save_pretrained(tmp_path / "base")
+    turns = [
+        [{"role": "user", "content": f"{i}+1="}, {"role": "assistant", "content": str(i + 1)}]
+        for i in range(8)
+    ]
+    rows = "".join(json.dumps({"messages": each}) + "\n" for each in turns)
+    (tmp_path / "rows.jsonl").write_text(rows)
+    settings = {"model": str(tmp_path / "base"), "dataset": str(tmp_path / "rows.jsonl")}
+    run(configure(max_steps=1, **settings), tmp_path / "run")
+    adapter = tmp_path / "run" / "adapter"
+    tokenizer = AutoTokenizer.from_pretrained(adapter)
+    asked = tokenizer.apply_chat_template(turns[1][:1], add_generation_prompt=True, tokenize=False)
+    assert asked == "User: 1+1=\n\nAssistant:"
+    base = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    assert PeftModel.from_pretrained(base, adapter).peft_config["default"].r == 4
 
 
 def test_evaluations_before_and_after_are_told_row_by_row(
