@@ -35,15 +35,18 @@ def _layer(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
     weights = _open(question["model"])
     layer = find_layer(weights.layers(), question["layer"])
     found = look(layer, weights.read(layer.name), question["block"])
-    yield {"answer": found | {"model": question["model"], **_reference()}}
+    found |= {"model": question["model"], "gguf": weights.gguf}
+    yield {"answer": found | _reference()}
 
 
 def _model(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from playground.formats.model import model_errors
 
-    for line in model_errors(_open(question["model"]), Path(question["home"])):
+    weights = _open(question["model"])
+    about = {"model": question["model"], "gguf": weights.gguf}
+    for line in model_errors(weights, Path(question["home"])):
         what = next(iter(line))
-        yield {what: line[what] | {"model": question["model"]}}
+        yield {what: line[what] | about}
 
 
 def _open(model: str) -> Any:

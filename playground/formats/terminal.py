@@ -38,6 +38,12 @@ def _draw(console: Console, found: Mapping[str, Any], asked: list[str]) -> None:
     console.print(HOW, **_PLAIN)
 
 
+def _from_gguf(console: Console, found: Mapping[str, Any]) -> None:
+    if found["gguf"]:
+        said = f"The weights come from {found['gguf']}, where they were rounded once before."
+        console.print(said, **_PLAIN)
+
+
 def draw_layer(console: Console, found: Mapping[str, Any]) -> None:
     """Where the block is, and it as ``draw_numbers`` draws it."""
     rows, columns = found["shape"]
@@ -49,6 +55,7 @@ def draw_layer(console: Console, found: Mapping[str, Any]) -> None:
     ]
     for line in lines:
         console.print(line, **_PLAIN)
+    _from_gguf(console, found)
     _draw(console, found, ["Of all values of the layer:", *questions(found["experiments"])])
 
 
@@ -64,6 +71,7 @@ def draw_model(console: Console, found: Mapping[str, Any]) -> None:
     table.add_row("all layers together", *_figures(found["total"]))
     table.add_row("N(0,1)", *_figures(found["gaussian"]))
     console.print(table)
+    _from_gguf(console, found)
     console.print(HOW, **_PLAIN)
 
 

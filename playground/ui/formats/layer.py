@@ -45,6 +45,8 @@ def _facts(found: Mapping[str, Any]) -> str:
         blocks=figures.count(found["blocks"]),
         worse=figures.fine_share(found["worse_share"]),
     )
+    if found["gguf"]:
+        layer += f" {text.FROM_GGUF.format(file=found['gguf'])}"
     return (
         f'<p class="where"><b>{escape(found["layer"])}</b> {escape(layer)}</p>'
         f"<p>{escape(block)}</p>"

@@ -24,6 +24,8 @@ def panel(found: Mapping[str, Any]) -> str:
     notes = [said]
     if found["left_out"]:
         notes.append(text.LEFT_OUT.format(count=figures.count(found["left_out"])))
+    if found["gguf"]:
+        notes.append(text.FROM_GGUF.format(file=found["gguf"]))
     if found["kept"]:
         notes.append(text.KEPT)
     return (

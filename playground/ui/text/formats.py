@@ -159,6 +159,10 @@ BLOCK_FACTS = (
     "Row {row}, columns {first} to {last}: this block errs by {error}, the middle one of {blocks} "
     "by {median}; {worse} of them err more."
 )
+FROM_GGUF = (
+    "The weights come from {file}, where they were rounded once before, to that file's own format; "
+    "errors of the original would differ."
+)
 VALUES_TITLE = "The layer's values, and this block's fifteen"
 VALUES_SAID = (
     "Histogram of the layer's values from {low} to {high}; the lines are the fifteen values that "
