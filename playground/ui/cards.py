@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
 
+from playground.catalog import resolve_model
 from playground.config import SettingsError
 from playground.hardware import Device
 from playground.own_presets import delete_preset, own_presets
@@ -122,7 +122,7 @@ def build(presets: Sequence[Preset], device: Device) -> Cards:
     """Draws them; call it inside ``gr.Blocks``."""
     gpu = device.kind == "cuda"
     small = [preset for preset in presets if preset.machine == "any"]
-    large = [preset for preset in presets if preset.machine == "gpu"]
+    large = sorted((p for p in presets if p.machine == "gpu"), key=_parameters)
     _eyebrow(text.ANY_MACHINE)
     ours = [_card(preset, startable=True) for preset in small]
     with gr.Accordion(text.FOR_A_GPU, open=gpu, elem_id="gpu-presets", elem_classes="fold"):
@@ -133,6 +133,10 @@ def build(presets: Sequence[Preset], device: Device) -> Cards:
     _eyebrow(text.YOURS)
     own = gr.HTML("", js_on_load=_SCRIPT, elem_id="own-presets", apply_default_css=False)
     return Cards(ours, own, dialog.build("preset-question"))
+
+
+def _parameters(preset: Preset) -> int:
+    return resolve_model(preset.config.model).parameters or 0
 
 
 def _eyebrow(words: str) -> None:
@@ -179,7 +183,7 @@ def yours(store: RunStore, device: Device) -> str:
 
 
 def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
-    said = preset.summary or text.NO_WORDS.format(file=Path("presets") / f"{preset.name}.yaml")
+    said = preset.summary or text.NO_WORDS.format(file=f"`presets/{preset.name}.yaml`")
     start = escape(text.START.format(name=preset.name))
     return (
         f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{_prose(said)}</p>'

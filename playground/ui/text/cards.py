@@ -16,7 +16,7 @@ ADJUST = "Adjust first"
 DELETE = "Delete"
 DELETE_ONE = "Delete the preset {name}"
 EXPECT = "What to expect"
-NO_WORDS = "Based on nothing written: its summary and what to expect are yours to write, in {file}."
+NO_WORDS = "Nothing is written about it yet: say what it is, and what to expect, in {file}."
 
 FACTS = "About {title} on this machine"
 TOOK = "Took {time} here on {date}"
