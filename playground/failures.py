@@ -14,6 +14,9 @@ from playground.config import PRECISIONS, RunConfig, SettingsError, private
 from playground.events import Event, Facts, Stage, Status, Step
 
 _SHORTEST = 64  # tokens; rows cut below this say little
+LONGEST = "trying the longest batch"
+"""The stage in which the largest micro-batch is sent forward and back, before any step."""
+
 _CUDA_IS_FULL = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED")
 
 
@@ -127,7 +130,8 @@ def _bytes_asked_for(text: str) -> str | None:
 def what_would_fit(config: RunConfig, place: Place) -> str:
     """The two changes that free most and change the result least, from the settings as they are."""
     training, remedies = config.training, []
-    if place.training or place.stage == "evaluating":  # else not one row was in the model yet
+    passes = place.training or place.stage == LONGEST
+    if passes or place.stage == "evaluating":  # else not one row was in the model yet
         rows = training.micro_batch_size * training.grad_accum_steps
         if training.micro_batch_size > 1:
             half = training.micro_batch_size // 2
@@ -136,7 +140,7 @@ def what_would_fit(config: RunConfig, place: Place) -> str:
                 f"set micro_batch_size to {micro} and grad_accum_steps to {rows // micro}, which "
                 f"learns from the same {rows} rows a step"
             )
-        if not training.gradient_checkpointing and place.training:
+        if not training.gradient_checkpointing and passes:
             remedies.append("turn gradient_checkpointing on")
         if config.data.max_seq_len > _SHORTEST:
             shorter = max(_SHORTEST, config.data.max_seq_len // 2)

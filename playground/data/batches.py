@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import torch
@@ -17,6 +18,9 @@ _OPEN_GROUPS = 16
 _WORTH_A_PASS = 64
 """Tokens of padding that cost more than another pass, which decodes packed weights once more."""
 
+
+_STEPS_LOOKED_AT = 2000
+"""Of a run; so many have had the longest rows together, more or less, and take a second at most."""
 
 Sequences = Sequence[Sequence[Example]]
 """Of one micro-batch; each is one row, or with packing several."""
@@ -95,6 +99,20 @@ def rows_of_steps(
         packed_length=config.data.max_seq_len if config.data.packing else None,
         in_parts=in_parts,
     )
+
+
+def largest_micro_batch(
+    config: RunConfig, examples: Sequence[Example], *, in_parts: bool = False
+) -> Sequences:
+    """The first of the micro-batches with the most tokens, padding included."""
+    steps = rows_of_steps(config, examples, in_parts=in_parts)
+    looked_at = islice(steps, min(config.training.max_steps, _STEPS_LOOKED_AT))
+    return max((part for step in looked_at for part in step), key=lambda p: len(p) * width(p))
+
+
+def width(sequences: Sequences) -> int:
+    """Tokens of the longest sequence, to which the others are padded."""
+    return max(map(_tokens, sequences))
 
 
 def batches(

@@ -15,7 +15,7 @@ from typing import Any
 
 from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, private
-from playground.data.batches import collate, steps_of
+from playground.data.batches import collate, largest_micro_batch, steps_of, width
 from playground.data.formats import Reader, Sample, column_key, recognise
 from playground.data.rows import Row, stream_entry
 from playground.data.split import KEPT_ROWS, Split, load_split, rows_to_learn
@@ -248,9 +248,7 @@ def _epoch(examples: Sequence[Example], config: RunConfig, pad_id: int) -> dict[
         for batch in next(steps):
             seen += batch.tokens
             learned += batch.supervised_tokens
-            shape = (batch.input_ids.shape[0], batch.input_ids.shape[1])
-            if number <= config.training.max_steps and math.prod(shape) > math.prod(largest):
-                largest = shape
+    largest = largest_micro_batch(config, examples)
     return {
         "epoch": {
             "rows": len(examples),
@@ -259,5 +257,5 @@ def _epoch(examples: Sequence[Example], config: RunConfig, pad_id: int) -> dict[
             "steps": number,
             "run_steps": config.training.max_steps,
         },
-        "longest_batch": {"rows": largest[0], "tokens": largest[1]},
+        "longest_batch": {"rows": len(largest), "tokens": width(largest)},
     }

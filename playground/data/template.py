@@ -50,6 +50,7 @@ class Layout(NamedTuple):
     words: tuple[Span, ...] = ()
     prompt_words: tuple[Span, ...] = ()
     marks: bool = False
+    place: str = ""
 
 
 class Chat(NamedTuple):
@@ -94,7 +95,7 @@ def layout_of(
     if not sample.messages:
         whole = [(0, len(sample.text))]
         has_marks = writes_marks(sample.text, marks)
-        return Layout(sample.text, whole, False, "", None, marks=has_marks)
+        return Layout(sample.text, whole, False, "", None, marks=has_marks, place=sample.place)
     if chat is None:
         question, answer = (message["content"] for message in sample.messages)
         text = question + answer
@@ -105,7 +106,9 @@ def layout_of(
         layout = _unveiled(sample, chat, everything)
     else:
         layout = _Conversation(sample, chat, everything).layout()
-    return layout._replace(learned=[(0, len(layout.text))]) if everything else layout
+    if everything:
+        layout = layout._replace(learned=[(0, len(layout.text))])
+    return layout._replace(place=sample.place)
 
 
 def _unveiled(sample: Sample, chat: Chat, everything: bool) -> Layout:

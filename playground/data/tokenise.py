@@ -30,6 +30,7 @@ class Example(NamedTuple):
     prompt_ids: list[int]
     answer: str | None
     question: str = ""
+    place: str = ""
 
 
 class Tokenised(NamedTuple):
@@ -240,7 +241,7 @@ def _encode(
         if bos is not None and ids[:2] == [bos, bos]:  # the row brought its own start mark
             ids, labels, spans = ids[1:], labels[1:], spans[1:]
         asked = (list(prompt_ids), layout.answer, layout.question)
-        yield Encoded(Example(list(ids), labels, *asked), layout, spans)
+        yield Encoded(Example(list(ids), labels, *asked, layout.place), layout, spans)
 
 
 def _covered(spans: list[Span], learned: list[Span]) -> Iterator[bool]:

@@ -25,6 +25,7 @@ from playground.training.endings import all_skipped, diverged, diverged_after
 from playground.training.energy import EnergyMeter
 from playground.training.heal import heal, still_settling
 from playground.training.held_out import evaluate
+from playground.training.longest import try_longest
 from playground.training.loss import summed_loss
 from playground.training.meters import MIB, WARMUP_STEPS, Memory, StepTimer, stored_bytes
 from playground.training.moved import warn_if_silent
@@ -86,6 +87,7 @@ def _train(
     # Runs of one home share a GPU and thus what the self-tests of its backends came to.
     run = yield from prepare(config, check, folder.parent / "self-tests.json")
     listen_within_passes(run.model, run.device, check)
+    yield from try_longest(run, check)
     if newest is None:
         if resume:
             text = "There is no checkpoint to go on from, so it starts again from step 0."

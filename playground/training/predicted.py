@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import psutil
 import torch
 
 from playground.config import RunConfig, private
-from playground.data.batches import Sequences, rows_of_steps
+from playground.data.batches import largest_micro_batch, width
 from playground.data.tokenise import IGNORED, Example
 from playground.devices import OVERHEAD_MIB, verdict
 from playground.events import Event, Facts, Message
@@ -24,23 +23,14 @@ from playground.failures import Place, what_would_fit
 from playground.hardware import MIB, Device
 from playground.training.fit import Estimate, Shape, at_rest, estimate
 
-_STEPS_LOOKED_AT = 2000
-"""Of a run; so many have had the longest rows together, more or less, and take a second at most."""
 
-
-def largest_micro_batch(config: RunConfig, examples: Sequence[Example], *, on_gpu: bool) -> Shape:
-    """The one that the meters will count: the first with the most tokens, padding included."""
-    steps = rows_of_steps(config, examples, in_parts=not on_gpu)
-    looked_at = islice(steps, min(config.training.max_steps, _STEPS_LOOKED_AT))
-    return max((_shape(part) for step in looked_at for part in step), key=lambda s: s[0] * s[1])
-
-
-def _shape(sequences: Sequences) -> Shape:
-    longest = max(sum(len(row.input_ids) for row in rows) for rows in sequences)
+def largest_shape(config: RunConfig, examples: Sequence[Example], *, on_gpu: bool) -> Shape:
+    """Of the micro-batch that the meters will count."""
+    sequences = largest_micro_batch(config, examples, in_parts=not on_gpu)
     learned = sum(
         label != IGNORED for rows in sequences for row in rows for label in row.labels[1:]
     )
-    return Shape(len(sequences), longest, learned)
+    return Shape(len(sequences), width(sequences), learned)
 
 
 def predicted(
@@ -61,7 +51,7 @@ def predicted(
     try:
         # Nothing here draws from it, but libraries may; the run's dropout must not notice.
         with torch.random.fork_rng([]):
-            shape = largest_micro_batch(config, examples, on_gpu=on_gpu)
+            shape = largest_shape(config, examples, on_gpu=on_gpu)
             where = {"on_gpu": on_gpu, "fp4_native": device.fp4_native}
             found = estimate(config, shape, published=published, **where)
             # A run that heals starts in its own precision; its peak comes in the wider one.

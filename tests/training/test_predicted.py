@@ -19,7 +19,7 @@ from playground.events import Facts, Message
 from playground.hardware import Device
 from playground.training import predicted as predictions
 from playground.training.loop import train
-from playground.training.predicted import largest_micro_batch, predicted
+from playground.training.predicted import largest_shape, predicted
 from tests.training.prepared import facts, only
 
 PARTS = ("weights", "adapters", "optimizer", "gradients", "activations", "peak")
@@ -62,7 +62,7 @@ def test_the_largest_micro_batch_is_the_one_that_comes(
     steps = steps_of(config, examples, 0)
     came = [batch for _ in range(3) for batch in next(steps)]
     largest = max(came, key=lambda batch: batch.input_ids.numel())
-    found = largest_micro_batch(config, examples, on_gpu=True)
+    found = largest_shape(config, examples, on_gpu=True)
     assert found == (*largest.input_ids.shape, largest.supervised_tokens)
 
 
