@@ -5,6 +5,7 @@ Foreign names    a page on the loopback address answers to loopback names, and t
                  visitor's browser start runs here (DNS rebinding).
 Foreign sites    a browser says with ``Sec-Fetch-Site`` that another site's page sends something.
 Gradio's extras  what the page does not use is closed; some of it writes files for anybody.
+Length           answers of handlers are packed.
 Visitors         may send what handlers answer, each of which ``guard`` judges, and nothing else.
 """
 
@@ -22,6 +23,7 @@ from starlette.authentication import (
 )
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -64,6 +66,7 @@ def app_kwargs(host: str, login: Login | None = None, shared_as: str | None = No
     checks = [
         Middleware(AuthenticationMiddleware, backend=_Who(login)),
         Middleware(Gate),
+        Middleware(Packed),
     ]
     if host in LOOPBACK:  # served for others, the names by which it is reached are not known here
         allowed = sorted(LOOPBACK | {"[::1]"} | ({shared_as} if shared_as else set()))
@@ -96,6 +99,18 @@ class Gate:
             # ``?page=history`` is for our own handlers: Gradio takes it for one of its own pages.
             scope = {**scope, "query_string": b""}
         await (refused or self.app)(scope, receive, send)
+
+
+class Packed:
+    """Packs what handlers answer: Gradio packs its files alone, and charts are long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.packed = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = scope.get("path", "").startswith((f"{_API}/run/", f"{_API}/component_server"))
+        await (self.packed if handler else self.app)(scope, receive, send)
 
 
 def _refusal(request: Request) -> Response | None:

@@ -1,0 +1,274 @@
+"""What a page costs that shows eight precisions over 10,000 steps: server, wire, browser, training.
+
+    python -m benchmarks.bench_page [--arms 8] [--steps 10000] [--visitors 20] [--only tick,...]
+
+tick      a tick that finds nothing new and one that does, asked as a browser asks: milliseconds and
+          bytes. Promised: under 5 ms on the server and under 1 KB; under 200 KB.
+browser   ten updates in Chromium: the longest task. Promised: none over 200 ms.
+training  the median step of ``quick`` with and without so many pages open, turn and turn about.
+          Promised: at most 3 % slower.
+
+What the server spends is the CPU time of its process, so that of another program does not count;
+the wire is what a browser receives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from benchmarks.bench_store import BATCH, a_step
+from playground import hardware
+from playground.config import PRECISIONS, parse_config
+from playground.events import Eval, Facts, Status
+from playground.launcher import Launcher
+from playground.presets import defaults, load_preset
+from playground.store import RunStore
+
+PROMISED = {"idle_ms": 5, "idle_bytes": 1000, "news_bytes": 200_000, "task_ms": 200, "slower": 1.03}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--arms", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3, help="of training, with and without")
+    parser.add_argument("--only", default="tick,browser,training")
+    given = parser.parse_args()
+    print(f"promised: {PROMISED}")
+    wanted = given.only.split(",")
+    if "tick" in wanted or "browser" in wanted:
+        with tempfile.TemporaryDirectory() as home:
+            store = RunStore(Path(home))
+            group = fill(store, given.arms, given.steps)
+            with served(store.home) as (url, server):
+                if "tick" in wanted:
+                    ticks(store, url, server, group, given.steps, given.repeat)
+                if "browser" in wanted:
+                    browser(store, url, group, given.steps + given.repeat)
+    if "training" in wanted:
+        training(given.visitors, given.rounds)
+
+
+def fill(store: RunStore, arms: int, steps: int) -> str:
+    """A comparison of so many precisions at ``steps`` of twice as many, all of them going on."""
+    names = list(PRECISIONS)[:arms]
+    values = defaults() | {"model": "tiny", "dataset": "iso-dates"}
+    values["training"] = values["training"] | {"max_steps": 2 * steps}
+    configs = [parse_config(values | {"precision": name}) for name in names]
+    group = store.create_group("quick", "long runs", configs, "1:1.0")
+    for run_id in group.run_ids:
+        store.append(run_id, Status(status="running"), Facts(how="emulated", peak_mib=24.0))
+        for start in range(1, steps + 1, BATCH):
+            numbers = range(start, min(start + BATCH, steps + 1))
+            store.append(run_id, *(a_step(n) for n in numbers))
+        evals = range(0, steps + 1, max(steps // 100, 1))
+        store.append(run_id, *(Eval(step=n, when="during", loss=1.0, tokens=900) for n in evals))
+    return group.id
+
+
+class Nobody:
+    """A launcher of a bench: it starts and ends nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        return lambda *_, **__: ""
+
+
+@contextmanager
+def page(store: RunStore) -> Iterator[str]:
+    from playground.ui import build_app, launch
+    from tests.ui.waiting import free_port
+
+    port = free_port()
+    app = build_app(store, Nobody(), hardware.detect())  # type: ignore[arg-type]
+    launch(app, "127.0.0.1", port, store.home)
+    yield f"http://127.0.0.1:{port}"
+    app.close(verbose=False)
+
+
+@contextmanager
+def served(home: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """The page in a process of its own, whose CPU time is then the server's alone."""
+    command = [sys.executable, "-m", "benchmarks.bench_page_server", str(home)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    yield server.stdout.readline().strip(), psutil.Process(server.pid)
+    server.terminate()
+    server.wait()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: its bytes on the wire and unpacked."""
+
+    wire: int
+    plain: int
+    body: dict[str, Any]
+
+
+class Visitor:
+    """A page as the server sees it: opened once, then one tick after another."""
+
+    def __init__(self, url: str, group: str | None, name: str = "visitor") -> None:
+        self.client = httpx.Client(base_url=url, timeout=60, headers={"Accept-Encoding": "gzip"})
+        self.query = {"group": group} if group else {}
+        self.session = name
+        config = self.client.get("/config").json()
+        ids = {c["id"]: c for c in config["components"]}
+        handlers = config["dependencies"]
+        at = {kind: [d for d in handlers if any(e == kind for _, e in d["targets"])] for kind in
+              ("load", "tick")}  # fmt: skip
+        charts = next(i for i, c in ids.items() if c["props"].get("elem_id") == "charts")
+        self.load_at = next(d for d in at["load"] if charts in d["outputs"])
+        [self.tick_at] = at["tick"]
+        self.news_at = next(d for d in handlers if [self.tick_at["outputs"][0], "change"] in
+                            d["targets"])  # fmt: skip
+
+    def open(self) -> Reply:
+        return self._ask(self.load_at)
+
+    def tick(self) -> Reply:
+        """As a browser's: what the tick finds new is asked for."""
+        reply = self._ask(self.tick_at)
+        return self._ask(self.news_at) if reply.body["changed_state_ids"] else reply
+
+    def _ask(self, handler: dict[str, Any]) -> Reply:
+        body = {
+            "data": [None] * len(handler["inputs"]),
+            "fn_index": handler["id"],
+            "session_hash": self.session,
+        }
+        address = "/gradio_api/run/predict"
+        with self.client.stream("POST", address, params=self.query, json=body) as answer:
+            wire = b"".join(answer.iter_raw())
+            answer.raise_for_status()
+        packed = answer.headers.get("content-encoding") == "gzip"
+        plain = gzip.decompress(wire) if packed else wire
+        return Reply(len(wire), len(plain), httpx.Response(200, content=plain).json())
+
+
+def ticks(
+    store: RunStore, url: str, server: psutil.Process, group: str, steps: int, repeat: int
+) -> None:
+    visitor = Visitor(url, group)
+    runs = store.get_group(group).run_ids
+    report("opened", server, 1, visitor.open)
+    report("nothing new", server, 10 * repeat, visitor.tick)
+    numbers = iter(range(steps + 1, steps + 1 + repeat))
+
+    def news() -> Reply:
+        time.sleep(1)  # as a page's timer: what is drawn rests for a while
+        number = next(numbers)
+        store.append(runs[-1], a_step(number))
+        reply = visitor.tick()
+        while reply.plain < 5000:
+            reply = visitor.tick()
+        return reply
+
+    report("news", server, repeat, news)
+
+
+def report(name: str, server: psutil.Process, times: int, ask: Callable[[], Reply]) -> None:
+    before = sum(server.cpu_times()[:2])
+    replies = [ask() for _ in range(times)]
+    ms = 1000 * (sum(server.cpu_times()[:2]) - before) / times
+    wire, plain = max(r.wire for r in replies), max(r.plain for r in replies)
+    print(f"{name:<12} {ms:8.2f} ms of CPU, {wire:9,} bytes on the wire, {plain:9,} unpacked")
+
+
+# Counts tasks of the page's thread from now on; the browser calls those over 50 ms long.
+_OBSERVE = """() => {
+  window.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
+  }).observe({ type: "longtask" });
+}"""
+
+
+def browser(store: RunStore, url: str, group: str, last: int) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from tests import browser_setup
+    from tests.ui.conftest import FLAGS
+
+    runs = store.get_group(group).run_ids
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser_setup.find(), args=FLAGS)
+        seen = chromium.new_page(viewport={"width": 1400, "height": 1000})
+        seen.goto(f"{url}/?group={group}")
+        seen.locator(".charts .plot").first.wait_for()
+        seen.evaluate(_OBSERVE)
+        for number in range(last + 1, last + 11):
+            drawn = int(seen.locator(".charts").get_attribute("data-draws") or 0)
+            for run_id in runs:
+                store.append(run_id, a_step(number))
+            seen.wait_for_function(
+                "n => Number(document.querySelector('.charts').dataset.draws) > n", arg=drawn
+            )
+        seen.evaluate("new Promise(requestAnimationFrame)")
+        print(f"browser      {seen.evaluate('window.longest'):8.0f} ms, the longest of its tasks")
+        chromium.close()
+
+
+def training(visitors: int, rounds: int) -> None:
+    """``quick``'s first precision, again and again; every other time with pages open."""
+    found: dict[int, list[float]] = {0: [], visitors: []}
+    for _ in range(rounds):
+        for count in found:
+            with tempfile.TemporaryDirectory() as home:
+                found[count] += _steps(Path(home), count)
+    alone, watched = (statistics.median(ms) for ms in found.values())
+    print(
+        f"training     {alone:8.2f} ms a step alone, {watched:.2f} ms with {visitors} pages open: "
+        f"{watched / alone:.3f} times"
+    )
+
+
+def _steps(home: Path, visitors: int) -> list[float]:
+    """The milliseconds of the steps of one run, with so many pages that tick once a second."""
+    store = RunStore(home)
+    launcher = Launcher(store)
+    changed = {"precisions": "fp32", "eval_every": "0", "exact_match_rows": "0"}
+    group = launcher.start(load_preset("quick", changed | {"max_steps": "120"}))
+    with served(home) as (url, _):
+        over = threading.Event()
+        pages = [threading.Thread(target=_watch, args=(url, n, over)) for n in range(visitors)]
+        for page_open in pages:
+            page_open.start()
+        while not store.get_group(group.id).over:
+            time.sleep(0.2)
+        over.set()
+        for page_open in pages:
+            page_open.join()
+    launcher.close()
+    [run] = store.get_group(group.id).runs
+    assert run.status == "finished", run.status
+    steps = store.steps(run.id)
+    store.close()
+    return [step.step_ms for step in steps if not step.warmup]
+
+
+def _watch(url: str, number: int, over: threading.Event) -> None:
+    visitor = Visitor(url, None, f"visitor-{number}")
+    visitor.open()
+    while not over.wait(1.0):
+        visitor.tick()
+
+
+if __name__ == "__main__":
+    main()
