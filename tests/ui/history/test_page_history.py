@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 from playground.presets import load_preset
+from playground.processes import ProcessId
 from playground.store import Group, RunStore
 from tests.ui.conftest import PATIENCE_MS, Served
 from tests.ui.driving import field, wait_for_points
@@ -20,7 +22,8 @@ expect.set_options(timeout=PATIENCE_MS)
 def made(store: RunStore, title: str, **changes: str) -> Group:
     """An ended comparison, without a process."""
     preset = load_preset("quick", {"max_steps": "6"} | changes)
-    group = store.create_group("quick", title, preset.configs, "1:1.0")
+    elsewhere = str(ProcessId.of(os.getppid()))  # it lives, so that no launcher takes over
+    group = store.create_group("quick", title, preset.configs, elsewhere)
     for run in group.runs:
         folder = store.run_folder(run.id)
         (folder / "adapter").mkdir(parents=True)
