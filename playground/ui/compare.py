@@ -5,6 +5,7 @@ Handlers are thin: they read their inputs, call a plain function, and return upd
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -210,7 +211,11 @@ def build(
     def show(seen: Seen, may_change: bool = True) -> list[Any]:
         return scenes.show(seen, may_change) or updates(None)
 
-    def on_tick(seen: Seen, request: gr.Request) -> list[Any]:
+    def on_tick(seen: Seen, request: gr.Request) -> Any:
+        news = scenes.has_news(seen, guard.may_change(request))
+        return time.monotonic_ns() if news else gr.skip()
+
+    def on_news(seen: Seen, request: gr.Request) -> list[Any]:
         return show(seen, guard.may_change(request))
 
     def on_open(request: gr.Request) -> list[Any]:
@@ -322,8 +327,11 @@ def build(
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
         button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **quiet)
-    # Not queued: a tick is one small request, and twenty pages must not wait for each other.
-    gr.Timer(TICK_S).tick(on_tick, page.seen, page.outputs, queue=False, **quiet)
+    # Not queued: a tick is one small request, and twenty pages must not wait for each other. It
+    # asks only whether there is news: Gradio builds every output anew, even one that is skipped.
+    fresh = gr.State(0)
+    gr.Timer(TICK_S).tick(on_tick, page.seen, fresh, queue=False, **quiet)
+    fresh.change(on_news, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
     return Composer(fill, filled)
 
