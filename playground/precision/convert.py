@@ -90,7 +90,9 @@ def converting(
         if id(found) in swapped:  # used twice
             _set(model, name, swapped[id(found)])
             continue
-        exact = _exact(name, found, dtype, adjust)
+        if not _is_embedded(model, found.weight):
+            _read(name, found, device, dtype, adjust)
+        exact = as_linear(found)
         layer: nn.Module = found
         if reason := _why_not(model, found, exact, recipe):
             skipped.append(Skipped(name=name, reason=reason))
@@ -120,22 +122,19 @@ def converting(
     )
 
 
-def _exact(
+def _read(
     name: str,
     found: nn.Module,
+    device: torch.device,
     dtype: torch.dtype | None,
     adjust: Callable[[str, Tensor], Tensor] | None,
-) -> nn.Linear:
-    """``found`` as a plain Linear, its weight as it is to be rounded, which is its own from now."""
-    before = weight = found.weight.detach()
-    if dtype is not None:
-        weight = weight.to(dtype)
+) -> None:
+    """Brings the weight of ``found`` out of its file, to where and into what it is rounded in."""
+    weight = found.weight.detach().to(device=device, dtype=dtype)
     if adjust is not None:
         weight = adjust(name, weight.t()).t() if is_conv1d(found) else adjust(name, weight)
     _refuse_non_finite(f"{name}.weight", weight)
-    if weight is not before:
-        found.weight = nn.Parameter(weight, requires_grad=False)
-    return as_linear(found)
+    found.weight = nn.Parameter(weight, requires_grad=False)
 
 
 def _next_pass(model: nn.Module, *_: object) -> None:
@@ -149,21 +148,22 @@ def _why_not(model: nn.Module, found: nn.Module, exact: nn.Linear, recipe: Recip
         return "the output head stays in the compute type"
     if type(exact) is not nn.Linear:
         return f"a {type(exact).__name__} is not a plain Linear"
-    if any(found.weight is shared for shared in _embedded(model)):
+    if _is_embedded(model, found.weight):
         return "its matrix is shared with an embedding"
     return recipe.refuses(exact)
 
 
 def _refuse_non_finite_others(model: nn.Module) -> None:
     """Of all but the Linears' weights, which are looked at when their turn comes."""
-    later = {id(m.weight) for _, m in linears(model)} - {id(w) for w in _embedded(model)}
+    later = {id(m.weight) for _, m in linears(model) if not _is_embedded(model, m.weight)}
     for name, weight in model.named_parameters():
         if id(weight) not in later:
             _refuse_non_finite(name, weight)
 
 
-def _embedded(model: nn.Module) -> list[Tensor]:
-    return [module.weight for module in model.modules() if isinstance(module, nn.Embedding)]
+def _is_embedded(model: nn.Module, weight: Tensor) -> bool:
+    """Whether a matrix is shared with an embedding."""
+    return any(weight is m.weight for m in model.modules() if isinstance(m, nn.Embedding))
 
 
 def _refuse_non_finite(name: str, weight: Tensor) -> None:
