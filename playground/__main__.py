@@ -19,7 +19,7 @@ import typer
 from playground import doctor as checks
 from playground import fit as fits
 from playground.catalog import resolve_dataset, resolve_model
-from playground.cli import formats, history, models, user
+from playground.cli import export, formats, history, models, user
 from playground.cli.home import DEFAULT_HOME, Home, JsonFile, RunOrGroup, console, existing, say
 from playground.commands import command
 from playground.compare import run_json
@@ -46,7 +46,7 @@ cli = typer.Typer(
 )
 PresetName = Annotated[
     str,
-    typer.Argument(metavar="PRESET", help="A name in presets/, such as quick, or a .yaml file."),
+    typer.Argument(metavar="PRESET", help="A name, such as quick or one of your own, or a .yaml file."),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -177,7 +177,7 @@ def preview(
     changed = (
         _overrides(settings, None) | {"dataset": dataset} | ({"model": model} if model else {})
     )
-    config = load_preset(preset, changed).config
+    config = load_preset(preset, changed, home).config
     resolve_model(config.model)
     check_rows(resolve_dataset(config.dataset), config)
     found = ask(config, rows, expand(home))
@@ -211,7 +211,7 @@ def fit(
 ) -> None:
     """Say how much memory each precision will take, and whether it fits, before it is started."""
     check_writable(json_file)
-    loaded = load_preset(preset, _overrides(settings, None))
+    loaded = load_preset(preset, _overrides(settings, None), home)
     result = fits.predict(loaded, fits.budget(device), expand(home))
     for line in said(result):
         say(line)
@@ -334,6 +334,7 @@ cli.command()(history.note)
 cli.command()(history.delete)
 cli.command()(models.models)
 cli.command()(formats.formats)
+cli.command()(export.export)
 cli.command()(user.user)
 
 

@@ -55,7 +55,7 @@ def rebase(
             run.device,
             check=check,
             self_tests=run.self_tests,
-            adjust=partial(_merged, base) if merged else None,
+            adjust=partial(merged_weight, base) if merged else None,
         )
     compute = fresh.model.get_input_embeddings().weight.dtype
     for module in fresh.model.modules():
@@ -76,10 +76,10 @@ def let_go(run: Prepared) -> None:
 
 
 @torch.no_grad()
-def _merged(base: nn.Module, name: str, weight: Tensor) -> Tensor:
+def merged_weight(base: nn.Module, name: str, weight: Tensor) -> Tensor:
     """(N, K), with the adapter of the layer ``name`` of ``base`` added to it."""
     layer = base.get_submodule(name)
-    if _is_adapted(layer):
+    if is_adapted(layer):
         for adapter in layer.active_adapters:
             delta = layer.get_delta_weight(adapter)  # peft's own: (alpha / r) B A
             if layer.fan_in_fan_out:  # around a Conv1D that its precision left alone
@@ -99,7 +99,7 @@ def _take_over(place: nn.Module, fresh: nn.Module) -> None:
         setattr(place, key, buffer)
     for name, child in fresh.named_children():
         there = getattr(place, name)
-        if _is_adapted(there):
+        if is_adapted(there):
             there.base_layer = child
         elif isinstance(child, nn.Linear):
             setattr(place, name, child)
@@ -107,7 +107,8 @@ def _take_over(place: nn.Module, fresh: nn.Module) -> None:
             _take_over(there, child)
 
 
-def _is_adapted(module: Any) -> bool:
+def is_adapted(module: Any) -> bool:
+    """Whether peft has put an adapter around it."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     return isinstance(module, BaseTunerLayer)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors import SafetensorError
 
 from playground.catalog import resolve_model
 from playground.config import RunConfig, SettingsError
@@ -78,14 +79,23 @@ def load_tuned(
         self_tests=self_tests,
     )
     model = add_adapter(base.model, config.lora, config.training.seed).to(device).eval()
+    read_adapter(model, adapter)
+    return Tuned(model, base.tokenizer, chat_of(base.tokenizer, facts))
+
+
+def read_adapter(model: Any, folder: Path) -> None:
+    """``load_adapter``, and a sentence without the folder's path where that fails.
+
+    Raises:
+        SettingsError: the files are gone, damaged, or another model's.
+    """
     try:
-        load_adapter(model, adapter)
-    except (ValueError, OSError) as error:
-        why = error if isinstance(error, ValueError) else type(error).__name__  # that names a path
+        load_adapter(model, folder)
+    except (ValueError, OSError, SafetensorError) as error:
+        why = error if isinstance(error, ValueError) else type(error).__name__
         raise SettingsError(
             f"The adapter of this run cannot be read ({why}); train it again."
         ) from None
-    return Tuned(model, base.tokenizer, chat_of(base.tokenizer, facts))
 
 
 def chat_of(tokenizer: Any, facts: Facts) -> Chat | None:

@@ -1,0 +1,81 @@
+"""The child: ``python -m playground.export RUN KIND FOLDER --home HOME --say FILE [--archive]``.
+
+Appends lines of JSON to FILE: ``{"doing": ...}`` on the way, and at last one with the ``report`` of
+the check, or ``{"refused": sentence}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playground.config import SettingsError
+from playground.export.offers import KINDS, archive_of, folder_of
+from playground.failures import is_out_of_memory
+from playground.store import RunStore
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make an export; page and terminal call this.")
+    parser.add_argument("run")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--say", type=Path, required=True)
+    parser.add_argument("--archive", action="store_true")
+    asked = parser.parse_args()
+    threading.Thread(target=_leave_with_parent, name="parent", daemon=True).start()
+
+    def say(**said: Any) -> None:
+        with asked.say.open("a", encoding="ascii") as file:
+            file.write(json.dumps(said) + "\n")
+
+    try:
+        say(**_carry_out(asked, lambda doing, share=None: say(doing=doing, share=share)))
+    except SettingsError as error:
+        say(refused=str(error))
+    except Exception as error:
+        if (sentence := _foreseen(error)) is None:
+            raise
+        say(refused=sentence)
+
+
+def _carry_out(asked: argparse.Namespace, doing: Callable[..., None]) -> dict[str, Any]:
+    store = RunStore(asked.home)
+    run = store.get_run(asked.run)
+    doing("loading the libraries")
+    from playground.export.writing import write_archive, write_export
+
+    report = write_export(store, run, asked.kind, asked.folder, doing)
+    if asked.archive and asked.folder == folder_of(store, run.id, asked.kind):
+        doing("packing it into one file")
+        write_archive(asked.folder, archive_of(store, run.id, asked.kind))
+    return {"doing": "verified", "report": report}
+
+
+def _foreseen(error: Exception) -> str | None:
+    full = (errno.ENOSPC, errno.EDQUOT)
+    # safetensors raises an error of its own that only quotes the system's.
+    if getattr(error, "errno", None) in full or "No space left" in str(error):
+        return "The disk is full, so nothing was kept of the export; make room, and ask again."
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.ENOTDIR):
+        return f"The folder cannot be written ({error.strerror}); name another one."
+    if is_out_of_memory(error):
+        return "There is not enough memory to export this model; do it on a machine with more."
+    return None
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.buffer.read()  # to its end: nobody writes, and it closes with whoever asked
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""The model card: what an export is, how it was trained and what was measured, and no row of data.
+
+Paths of this machine are nobody's business: a folder or file goes by its name alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from playground.catalog import ModelEntry
+from playground.catalog.names import as_path, looks_like_path
+from playground.commands import command
+from playground.compare import RunRecord, verdict
+from playground.config import PRECISIONS, SECTIONS, RunConfig, private
+from playground.events import Eval
+from playground.export.offers import Kind
+from playground.presets import load_preset
+from playground.store import Group, Run, RunStore
+
+_BASE = "quick"  # whose settings the command starts from: it is always there
+
+
+def card(
+    store: RunStore, group: Group, run: Run, entry: ModelEntry, kind: Kind, check: dict[str, Any]
+) -> str:
+    """Markdown with the front matter that the Hugging Face hub reads.
+
+    Args:
+        check: the report of the export's check.
+    """
+    return private(
+        f"---\n{yaml.safe_dump(_front(run, entry, kind), sort_keys=False)}---\n\n"
+        f"# {_title(run, entry, kind)}\n\n{_how_to_load(entry, kind)}\n\n"
+        f"## What it was trained on\n\n{_data(run)}\n\n"
+        f"## How it was trained\n\n{_training(run)}\n\n"
+        f"## What was measured\n\n{_measured(store, group, run)}\n\n"
+        f"## How this export was checked\n\n{check['said']}\n\n"
+        f"## The same again\n\n```\n{reproduce(run.config)}\n```\n\n"
+        f"Settings:\n\n```yaml\n{_settings(run.config)}```\n"
+    )
+
+
+def public_name(name: str) -> str:
+    """A model or a dataset as others may read it: an id, or of a path the last part."""
+    return Path(name).name if looks_like_path(name) or as_path(name) else name
+
+
+def reproduce(config: RunConfig) -> str:
+    """The terminal command of this run, with every setting that differs from the preset's."""
+    preset = load_preset(_BASE).config
+    words = ["run", _BASE, "--precision", config.precision]
+    ours, theirs = _flat(config), _flat(preset)
+    for name, value in ours.items():
+        if value != theirs[name] and name != "precision":
+            words += ["--set", f"{name}={value}"]
+    return command(*words)
+
+
+def _flat(config: RunConfig) -> dict[str, str]:
+    found = {
+        "model": public_name(config.model),
+        "dataset": public_name(config.dataset),
+        "precision": config.precision,
+    }
+    for section in SECTIONS:
+        for name, value in getattr(config, section):
+            found[name] = _typed(value)
+    return found
+
+
+def _typed(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _front(run: Run, entry: ModelEntry, kind: Kind) -> dict[str, Any]:
+    front: dict[str, Any] = {"base_model": entry.hub_id or public_name(entry.id)}
+    front["library_name"] = "peft" if kind == "adapter" else "transformers"
+    if entry.licence:
+        front["license"] = entry.licence.lower()
+    front["pipeline_tag"] = "text-generation"
+    kinds = ["lora", "adapter"] if kind == "adapter" else ["lora", "merged"]
+    front["tags"] = ["fp4-playground", *kinds, run.precision]
+    return front
+
+
+def _title(run: Run, entry: ModelEntry, kind: Kind) -> str:
+    label = PRECISIONS[run.precision].label
+    what = "LoRA adapter" if kind == "adapter" else f"Merged model in {kind[-4:].upper()}"
+    return f"{what} for {public_name(entry.id)}, trained on a base in {label}"
+
+
+def _how_to_load(entry: ModelEntry, kind: Kind) -> str:
+    base = entry.hub_id or public_name(entry.id)
+    if kind == "adapter":
+        return (
+            "```python\nfrom peft import PeftModel\nfrom transformers import AutoModelForCausalLM"
+            f'\n\nbase = AutoModelForCausalLM.from_pretrained("{base}")\n'
+            'model = PeftModel.from_pretrained(base, "this folder")\n```'
+        )
+    return (
+        "The adapter was added to the published weights in fp32, and each sum rounded once.\n\n"
+        "```python\nfrom transformers import AutoModelForCausalLM\n\n"
+        'model = AutoModelForCausalLM.from_pretrained("this folder")\n```'
+    )
+
+
+def _data(run: Run) -> str:
+    rows = run.facts.rows or {}
+    counts = (
+        f" {rows['train']:,} rows to train on, {rows['eval']:,} held out."
+        if {"train", "eval"} <= rows.keys()
+        else ""
+    )
+    template = {
+        "own": " Written in the base model's own chat template.",
+        "plain": " Conversations were written in a plain template, which comes with the tokenizer.",
+        "none": " Each prompt with its answer right behind it, without a chat template.",
+    }.get(run.facts.template or "", "")
+    return f"Dataset `{public_name(run.config.dataset)}`.{counts}{template}"
+
+
+def _training(run: Run) -> str:
+    facts, lora = run.facts, run.config.lora
+    healed = f", healed to {facts.healed_to} at step {facts.healed_at_step}"
+    lines = [
+        f"- precision asked for: {run.precision}",
+        f"- precision it ran in: {facts.effective or 'not recorded'}"
+        + (healed if facts.healed_to else ""),
+        f"- how it ran: {facts.how or 'not recorded'}"
+        + (f" ({facts.how_reason})" if facts.how_reason else ""),
+        f"- LoRA: rank {lora.lora_r}, alpha {lora.lora_alpha:g}, {facts.adapted_modules} layers",
+        f"- {run.config.training.max_steps:,} optimizer steps, seed {run.config.training.seed}",
+    ]
+    return "\n".join(lines)
+
+
+def _measured(store: RunStore, group: Group, run: Run) -> str:
+    evals = {event.when: event for event in store.evals(run.id) if event.when != "during"}
+    records = [
+        RunRecord.of(r, store.steps(r.id), store.evals(r.id), eval_rows=store.eval_rows(r.id))
+        for r in group.runs
+    ]
+    rows = "".join(_loss_row(when, evals[when]) for when in ("before", "after") if when in evals)
+    return (
+        "Held-out loss in nats a token"
+        f"{'; answers right to the letter' if any(_asked(e) for e in evals.values()) else ''}:\n\n"
+        f"| | loss | right |\n|---|---|---|\n{rows}\n"
+        f"Of the comparison it was part of: {verdict(records).headline or 'no verdict yet.'}"
+    )
+
+
+def _asked(event: Eval) -> bool:
+    return event.exact_match is not None
+
+
+def _loss_row(when: str, event: Eval) -> str:
+    right = f"{event.exact_match:.1%} of {event.exact_match_rows}" if _asked(event) else "not asked"
+    return f"| {when} training | {event.loss:.4f} | {right} |\n"
+
+
+def _settings(config: RunConfig) -> str:
+    values = config.model_dump(mode="json")
+    values["model"], values["dataset"] = public_name(config.model), public_name(config.dataset)
+    return yaml.safe_dump(values, sort_keys=False)
