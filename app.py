@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         port = check_port(asked.port)
         check_free(asked.host, port)
-        preset = load_preset(asked.start) if asked.start else None
+        preset = load_preset(asked.start, home=Path(asked.home)) if asked.start else None
         known = users.known(asked.users)
         store = RunStore(Path(asked.home))
     except SettingsError as error:

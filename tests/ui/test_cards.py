@@ -69,7 +69,7 @@ class TestHowLong:
 
     def test_without_one_the_presets_own_word_is_given_as_such(self, store: RunStore) -> None:
         said = expected.how_long(load_preset("quick"), store, CPU)
-        assert said == "Takes about two minutes on two CPU cores, by its own word; not run here yet"
+        assert said == "Takes one to two minutes on two CPU cores, by its own word; not run here yet"
         unknown = expected.how_long(load_preset("qwen3-4b"), store, CPU)
         assert unknown == text.TIME_UNKNOWN
 
@@ -79,7 +79,7 @@ class TestHowLong:
         again = ran(store, 31.4)
         with store.writing() as db:
             db.execute("UPDATE runs SET attempt = 2 WHERE group_id = ?", (again.id,))
-        assert expected.how_long(load_preset("quick"), store, CPU).startswith("Takes about")
+        assert expected.how_long(load_preset("quick"), store, CPU).startswith("Takes one to two")
 
 
 def test_ways_to_run_are_told_together() -> None:
