@@ -46,7 +46,9 @@ cli = typer.Typer(
 )
 PresetName = Annotated[
     str,
-    typer.Argument(metavar="PRESET", help="A name, such as quick or one of your own, or a .yaml file."),
+    typer.Argument(
+        metavar="PRESET", help="A name, such as quick or one of your own, or a .yaml file."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
