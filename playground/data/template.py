@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError
@@ -24,6 +25,9 @@ _PLAIN = (
     "{% if add_generation_prompt %}Assistant:{% endif %}"
 )
 _MARKED = re.compile(r"\{%-?\s*generation\s*-?%\}")
+
+_DAY = datetime(2025, 1, 1)
+_ASKS_THE_DAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1""")
 
 _ANY = "0123456789abcdef"
 """A reply that no template writes by itself."""
@@ -62,13 +66,13 @@ class Chat(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: Any, template: str) -> Chat:
-        return cls(tokenizer, template, marks_of(tokenizer))
+        return cls(tokenizer, _on_one_day(template), marks_of(tokenizer))
 
 
 def marks_of(tokenizer: Any) -> tuple[str, ...]:
     """How a tokenizer's special tokens are written, the longest first."""
     special = (token.content for token in tokenizer.added_tokens_decoder.values() if token.special)
-    marks = {mark for mark in (*tokenizer.all_special_tokens, *special) if mark}
+    marks = {mark for mark in (*tokenizer.all_special_tokens, *special) if mark.strip()}
     return tuple(sorted(marks, key=lambda mark: (-len(mark), mark)))
 
 
@@ -243,6 +247,20 @@ def _in_words(turns: tuple[Message, ...]) -> str:
     if [turn["role"] for turn in turns] == ["user"]:
         return turns[0]["content"]
     return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
+
+
+def _on_one_day(template: str) -> str:
+    """A template that writes the day, as one that always writes the same: else the same rows would
+    be other tokens tomorrow, and in the run of a comparison that starts after midnight."""
+    forms = {found[2] for found in _ASKS_THE_DAY.finditer(template)}
+    if not forms:
+        return template
+    days = {form: _DAY.strftime(form) for form in sorted(forms)}
+    said = "".join(
+        f"{{% if form == {json.dumps(form)} %}}{{{{ {json.dumps(day)} }}}}{{% endif %}}"
+        for form, day in days.items()
+    )
+    return f"{{% macro strftime_now(form) %}}{said}{{% endmacro %}}{template}"
 
 
 def _beyond_mark(text: str, end: int, marks: tuple[str, ...]) -> int:
