@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from playground.export import archive_of
 from playground.store import RunStore
 from playground.ui import export
+from playground.ui.login import Login
 from playground.ui.text import export as text
 from tests.generate.finished import finished_group
 from tests.trained import copied
@@ -45,8 +46,8 @@ def test_a_finished_archive_is_served_and_nothing_beside_it(served: Served, arch
     good = fetched(served, f"/exports/{run_id}/adapter.zip")
     assert (good.status_code, good.content) == (200, b"archive")
     assert good.headers["content-disposition"] == 'attachment; filename="adapter.zip"'
-    (home / "secret.zip").write_bytes(b"secret")
-    (home / "runs" / "adapter.zip").write_bytes(b"secret")
+    (home / "secret.zip").write_bytes(b"not for you")
+    (home / "runs" / "adapter.zip").write_bytes(b"not for you")
     for path in (
         f"/exports/{run_id}/verified.json",
         f"/exports/{run_id}/merged-bf16.zip",
@@ -67,23 +68,34 @@ def test_a_finished_archive_is_served_and_nothing_beside_it(served: Served, arch
     ):
         reply = fetched(served, path)
         assert reply.status_code >= 400, path
-        assert b"secret" not in reply.content and reply.content != b"archive", path
+        assert b"not for you" not in reply.content and reply.content != b"archive", path
 
 
 def test_a_link_out_of_the_runs_is_not_followed(served: Served, archive: Path) -> None:
     run_id = archive.parent.parent.name
-    (served.home / "secret").write_bytes(b"secret")
+    (served.home / "secret").write_bytes(b"not for you")
     archive.unlink()
     archive.symlink_to(served.home / "secret")
     assert fetched(served, f"/exports/{run_id}/adapter.zip").status_code == 404
     archive.unlink()
     outside = served.home.parent / "outside"
     outside.mkdir()
-    (outside / "adapter.zip").write_bytes(b"secret")
+    (outside / "adapter.zip").write_bytes(b"not for you")
     archive.parent.joinpath("verified.json").unlink()
     archive.parent.rmdir()
     archive.parent.symlink_to(outside)
     assert fetched(served, f"/exports/{run_id}/adapter.zip").status_code == 404
+
+
+def test_who_may_change_nothing_takes_nothing_away(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "home")
+    run_id = finished_group(store).run_ids[0]
+    path = archive_of(store, run_id, "adapter")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"archive")
+    with serving(store.home, "tests.ui.scripted_worker", Login({"ann": "x"})) as served:
+        reply = fetched(served, f"/exports/{run_id}/adapter.zip")
+        assert reply.status_code == 403 and reply.content != b"archive"
 
 
 def test_arms_are_told_apart_by_their_seed(store: RunStore) -> None:
