@@ -115,11 +115,11 @@ def _formats(formats: list[Mapping[str, Any]]) -> Table:
         info = FORMATS[one["name"]]
         if "refuses" in one:
             said = f"rows are no multiple of {one['refuses']}"
-            table.add_row(info.label, f"{info.bits:g}", said, "—", "—")
+            table.add_row(_HEADS[one["name"]], f"{info.bits:g}", said, "—", "—")
             continue
         scales = ", ".join(scale_said(one["name"], block) for block in one["blocks"])
         tensor = "—" if one["tensor_scale"] is None else exact(one["tensor_scale"])
-        table.add_row(info.label, f"{info.bits:g}", scales, tensor, percent(one["error"]))
+        table.add_row(_HEADS[one["name"]], f"{info.bits:g}", scales, tensor, percent(one["error"]))
     return table
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from playground.formats import FORMATS
+from playground.formats.known import RULES
 from playground.formats.magnify import magnify, of_block, of_numbers
 from playground.formats.rounding import padded
 
@@ -112,6 +113,16 @@ def test_a_layer_that_a_format_cannot_hold_says_so() -> None:
     found = {one["name"]: one for one in magnify(of_block(torch.ones(2, 48), 1, 32))}
     assert found["mxfp4"] == {"name": "mxfp4", "refuses": 32}
     assert "refuses" not in found["nvfp4"] and "refuses" not in found["nf4"]
+
+
+def test_bits_and_blocks_are_those_of_the_formats() -> None:
+    from kernels import mxfp4, nf4
+    from kernels.format import NVFP4_BITS, SCALE_BLOCK
+
+    nvfp4 = (NVFP4_BITS, SCALE_BLOCK)
+    wanted = {"mxfp4": (mxfp4.MXFP4_BITS, mxfp4.MX_BLOCK), "nf4": (nf4.NF4_BITS, nf4.NF4_BLOCK)}
+    wanted |= {name: nvfp4 for name in RULES} | {"fp8": (8.0, None)}
+    assert {name: tuple(info) for name, info in FORMATS.items()} == wanted
 
 
 def test_padding_changes_no_scale() -> None:

@@ -14,6 +14,7 @@ from playground.formats import EXAMPLES, FORMATS
 from playground.formats.__main__ import answer
 from playground.ui.formats import cells, layer, layers, questions
 from playground.ui.formats.drawing import Axis, Frame, bits, plot
+from playground.ui.text import formats as text
 from tests.ui.conftest import Served
 
 NASTY = '<script>alert(1)</script>"&'
@@ -37,6 +38,10 @@ def whole_model(errors: dict[str, float | None]) -> dict[str, Any]:
         "model": NASTY, "layers": 1, "left_out": 2, "kept": True, "gguf": NASTY, "rows": [row],
         "total": errors, "gaussian": gaussian,
     }  # fmt: skip
+
+
+def test_every_format_has_a_name() -> None:
+    assert list(text.LABELS) == list(FORMATS)
 
 
 class TestDrawing:

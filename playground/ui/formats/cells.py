@@ -173,7 +173,7 @@ def _in_each(found: Mapping[str, Any], chosen: str) -> str:
 
 def _format_row(one: Mapping[str, Any], chosen: bool, worst: float) -> str:
     info = FORMATS[one["name"]]
-    name = f'<i class="swatch"></i>{escape(info.label)}'
+    name = f'<i class="swatch"></i>{escape(text.LABELS[one["name"]])}'
     start = (
         f'<tr class="arm-{_arm(one["name"])}{" is-chosen" if chosen else ""}">'
         f'<th scope="row">{name}</th>'

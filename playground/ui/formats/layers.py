@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -15,6 +16,8 @@ from playground.ui.text import formats as text
 
 # NVFP4's rules share its accent and differ in shape: a ring, and a ring with a point in it.
 _MARKS = {"nvfp4-four-over-six": ("hole",), "nvfp4-search": ("hole", "pip")}
+_NUMBER = re.compile(r"\.(\d+)\.")
+_MOST_TICKS = 10
 _LEVELS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
 
@@ -65,8 +68,9 @@ def _chart(found: Mapping[str, Any]) -> str:
         drawn.append(f'<g class="fmt-{name}">{dots}</g>')
     drawn.append(frame.upright(0, "cross"))
     words = [frame.beside(level, f"{100 * level:g} %") for level in levels]
+    words += [frame.below(place, number) for place, number in _block_ticks(rows)]
     tips = [[_tip_head(row), *(percent(row["errors"][name]) for name in FORMATS)] for row in rows]
-    data = escape(json.dumps({"names": [i.label for i in FORMATS.values()], "rows": tips}))
+    data = escape(json.dumps({"names": list(text.LABELS.values()), "rows": tips}))
     more = f' tabindex="0" data-layers="{data}"'
     drawn_plot = plot(text.LAYERS_PLOT, drawn, words, "by-layer", more)
     axis = escape(text.LAYERS_X.format(model=found["model"]))
@@ -74,6 +78,16 @@ def _chart(found: Mapping[str, Any]) -> str:
         f"<figure><figcaption>{escape(text.LAYERS_TITLE)}</figcaption>{_key()}{drawn_plot}"
         f'<p class="soft axis-name">{axis}</p></figure>'
     )
+
+
+def _block_ticks(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, str]]:
+    """Where a block of the model begins, and its number; of many every so many."""
+    firsts: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        if found := _NUMBER.search(row["name"]):
+            firsts.setdefault(found[1], place)
+    every = -(-len(firsts) // _MOST_TICKS)
+    return [(place, number) for number, place in list(firsts.items())[:: every or 1]]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], gaussian: Mapping[str, float]) -> Frame:
@@ -91,8 +105,8 @@ def _tip_head(row: Mapping[str, Any]) -> str:
 
 def _key() -> str:
     parts = "".join(
-        f'<span class="fmt-{name}"><i class="dot"></i>{escape(info.label)}</span>'
-        for name, info in FORMATS.items()
+        f'<span class="fmt-{name}"><i class="dot"></i>{escape(label)}</span>'
+        for name, label in text.LABELS.items()
     )
     return (
         f'<p class="lens-key">{parts}<span><i class="dash"></i>{escape(text.GAUSSIAN)}</span></p>'
@@ -100,7 +114,7 @@ def _key() -> str:
 
 
 def _table(found: Mapping[str, Any]) -> str:
-    names = [text.LAYER_COLUMN, text.SHAPE_COLUMN, *(info.label for info in FORMATS.values())]
+    names = [text.LAYER_COLUMN, text.SHAPE_COLUMN, *text.LABELS.values()]
     heads = "".join(
         f'<th scope="col"><button type="button" data-sort="{i}">{escape(name)}</button></th>'
         for i, name in enumerate(names)

@@ -18,12 +18,16 @@ from gradio.context import LocalContext
 
 from playground.catalog import list_models
 from playground.config import SettingsError
-from playground.formats import EXAMPLES, FORMATS, MEDIAN, Microscope, written
+from playground.formats import EXAMPLES, MEDIAN, Microscope, written
 from playground.ui import guard, panels
 from playground.ui.formats import cells, layer, layers, questions
 from playground.ui.text import formats as text
 
 _QUIET = {"show_progress": "hidden", "api_visibility": "private"}
+# What fills a panel and what draws it in another format go one after the other, so that a format
+# chosen while numbers are still being rounded is drawn of those, and not of the ones before.
+_NUMBERS = _QUIET | {"concurrency_id": "lens-numbers"}
+_LAYER = _QUIET | {"concurrency_id": "lens-layer"}
 _FIRST_EXAMPLE = "gaussian"
 _FIRST_MODEL = "tiny"
 _BLOCK = 16
@@ -106,7 +110,7 @@ def _html(name: str, **more: Any) -> gr.HTML:
 
 
 def _shown_in(name: str) -> gr.Radio:
-    choices = [(info.label, key) for key, info in FORMATS.items()]
+    choices = [(label, key) for key, label in text.LABELS.items()]
     return gr.Radio(choices, value="nvfp4", label=text.FORMAT, elem_id=name, elem_classes="picks")
 
 
@@ -180,21 +184,21 @@ def _wire_numbers(
 ) -> None:
     on_look = guard.costly(_on_look(scope))
     inputs = [numbers.typed, numbers.shown_in]
-    look.click(on_look, inputs, numbers.outputs, **_QUIET)
-    numbers.typed.submit(on_look, inputs, numbers.outputs, **_QUIET)
+    look.click(on_look, inputs, numbers.outputs, **_NUMBERS)
+    numbers.typed.submit(on_look, inputs, numbers.outputs, **_NUMBERS)
     for key, button in examples.items():
         button.click(
             lambda key=key: written(EXAMPLES[key]), None, numbers.typed, queue=False, **_QUIET
-        ).then(on_look, inputs, numbers.outputs, **_QUIET)
+        ).then(on_look, inputs, numbers.outputs, **_NUMBERS)
 
     def on_take(found: Found) -> Any:
         return written(found["values"]) if found else gr.skip()
 
     take.click(on_take, one.found, numbers.typed, queue=False, **_QUIET).then(
-        on_look, inputs, numbers.outputs, **_QUIET
+        on_look, inputs, numbers.outputs, **_NUMBERS
     )
     numbers.shown_in.change(
-        _again(cells.panel), [numbers.found, numbers.shown_in], numbers.panel, queue=False, **_QUIET
+        _again(cells.panel), [numbers.found, numbers.shown_in], numbers.panel, **_NUMBERS
     )
 
 
@@ -229,14 +233,12 @@ def _wire_layer(scope: Microscope, one: OneLayer, moves: dict[str, gr.Button]) -
 
     outputs = [one.layer, *one.outputs]
     first = guard.costly(_on_model(scope))
-    one.model.input(first, [one.model, one.shown_in], outputs, **_QUIET)
+    one.model.input(first, [one.model, one.shown_in], outputs, **_LAYER)
     inputs = [one.model, one.layer, one.shown_in, one.row, one.column, one.found]
-    one.layer.input(mover("median"), inputs, one.outputs, **_QUIET)
+    one.layer.input(mover("median"), inputs, one.outputs, **_LAYER)
     for how, button in moves.items():
-        button.click(mover(how), inputs, one.outputs, **_QUIET)
-    one.shown_in.change(
-        _again(layer.panel), [one.found, one.shown_in], one.panel, queue=False, **_QUIET
-    )
+        button.click(mover(how), inputs, one.outputs, **_LAYER)
+    one.shown_in.change(_again(layer.panel), [one.found, one.shown_in], one.panel, **_LAYER)
 
 
 def _on_model(scope: Microscope) -> Callable[[str, str], Iterator[list[Any]]]:
@@ -334,9 +336,9 @@ def _wire_opening(
             yield from measure(model)
 
     inputs = [numbers.found, numbers.typed, numbers.shown_in]
-    opened = tab.select(guard.costly(on_numbers), inputs, numbers.outputs, **_QUIET)
+    opened = tab.select(guard.costly(on_numbers), inputs, numbers.outputs, **_NUMBERS)
     inputs = [one.found, one.model, one.shown_in]
-    filled = opened.then(guard.costly(on_layer), inputs, [one.layer, *one.outputs], **_QUIET)
+    filled = opened.then(guard.costly(on_layer), inputs, [one.layer, *one.outputs], **_LAYER)
     inputs = [everything.panel, one.model]
     filled.then(guard.costly(on_layers), inputs, everything.panel, **_QUIET)
 

@@ -28,6 +28,14 @@ EXAMPLES = {
 }
 FROM_LAYER = "From the layer below"
 FORMAT = "Shown in"
+LABELS = {
+    "nvfp4": "NVFP4",
+    "nvfp4-four-over-six": "NVFP4, four over six",
+    "nvfp4-search": "NVFP4, search",
+    "mxfp4": "MXFP4",
+    "nf4": "NF4",
+    "fp8": "FP8 E4M3",
+}
 WAITING = "Rounding…"
 KEY = {
     "value": "value",
@@ -184,7 +192,7 @@ MEASURING = "{done} of {layers} layers of {model} measured…"
 READING_ALL = "Reading {model}…"
 LAYERS_PLOT = "Relative error of every layer in every format, first block to last; dashed: N(0,1)"
 LAYERS_TITLE = "Relative error by layer"
-LAYERS_X = "layers of {model}, in order"
+LAYERS_X = "layers of {model} by the number of their block, in order"
 GAUSSIAN = "N(0,1)"
 TOGETHER = "all layers together"
 LAYERS_FOUND = (
