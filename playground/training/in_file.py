@@ -74,5 +74,6 @@ class _LeavesInFile(HfQuantizer):
 
 
 def is_in_file(tensor: Tensor) -> bool:
-    """Whether it is a view of a mapped file, for which no memory was allocated."""
+    """Whether a tensor that safetensors read is a view of the mapped file, without memory of its
+    own. (One that another library made may be no more torch's to resize.)"""
     return not tensor.untyped_storage().resizable()

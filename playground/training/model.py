@@ -95,7 +95,7 @@ def loading(
     work = converting(
         model, recipe, device, check=check, measure=measure, dtype=compute, adjust=adjust
     )
-    coverage, peak_mib = yield from _watched(model, work)
+    coverage, peak_mib = yield from watched(model, work, waiting=not entry.gguf_file)
     return Base(model.to(device), tokenizer, coverage, tried, unused, peak_mib)
 
 
@@ -104,30 +104,33 @@ def compute_dtype(recipe: Recipe, device: torch.device) -> torch.dtype:
     return recipe.compute_dtype if device.type == "cuda" else torch.float32
 
 
-def _watched(
-    model: nn.Module, work: Generator[Taken, None, Coverage]
+def watched(
+    model: nn.Module, work: Generator[Taken, None, Coverage], *, waiting: bool
 ) -> Generator[float, None, tuple[Coverage, float]]:
     """Passes on the share of ``work`` that is done; returns its result and the most MiB in use.
 
     What still lies in its file, mapped, counts for nothing, nor what lives inside one operation.
+
+    Args:
+        waiting: Linears' weights were left in their file, as ``load_checkpoint`` can.
     """
-    most = stored_bytes(_read(model))
+    most = stored_bytes(_read(model, waiting))
     while True:
         try:
             taken = next(work)
         except StopIteration as done:
             return done.value, most / MIB
-        most = max(most, stored_bytes([*_read(model), taken.exact]))
+        most = max(most, stored_bytes([*_read(model, waiting), taken.exact]))
         share = taken.share
         del taken  # or two exact weights would be there at once
         yield share
 
 
-def _read(model: nn.Module) -> Iterator[Tensor]:
-    """All tensors but Linears' weights that wait in their file."""
-    found = {id(m.weight) for _, m in linears(model) if not isinstance(m, FrozenLinear)}
+def _read(model: nn.Module, waiting: bool) -> Iterator[Tensor]:
+    """All tensors, but not the Linears' weights that wait in their file."""
+    left = {id(m.weight) for _, m in linears(model) if not isinstance(m, FrozenLinear)}
     for tensor in (*model.parameters(), *model.buffers()):
-        if id(tensor) not in found or not is_in_file(tensor):
+        if not (waiting and id(tensor) in left and is_in_file(tensor)):
             yield tensor
 
 

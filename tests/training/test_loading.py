@@ -13,16 +13,17 @@ from torch import nn
 
 from playground.catalog import resolve_model
 from playground.config import RunConfig
-from playground.precision.convert import convert
+from playground.precision.convert import convert, converting
 from playground.precision.found import linears
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import PRECISION_RECIPES, recipe_of
 from playground.training.in_file import is_in_file
 from playground.training.meters import stored_bytes
-from playground.training.model import Base, load_base, loading
+from playground.training.model import Base, load_base, loading, watched
 from playground.training.pretrained import load_checkpoint
 from tests.assertions import bits_equal
 from tests.tiny import tiny_llama, tiny_tokenizer
+from tests.training.prepared import returned
 
 CPU = torch.device("cpu")
 MIB = 2**20
@@ -188,6 +189,16 @@ def test_it_takes_the_packed_size_two_layers_and_what_is_not_quantised(
     peak, base = allocated_mib(large[tied], lambda: streamed(config))
     assert peak <= bound_mib(base.model)
     assert 0.7 * peak < base.loading_peak_mib <= peak
+
+
+def test_what_another_library_decoded_whole_counts_whole() -> None:
+    """As GGUF is: its tensors lie in numpy's memory, which torch may not resize either."""
+    model = tiny_llama()
+    for parameter in model.parameters():
+        parameter.data = torch.from_numpy(parameter.detach().numpy().copy())
+    exact = stored_bytes([*model.parameters(), *model.buffers()]) / MIB
+    work = watched(model, converting(model, PRECISION_RECIPES["fp8"], CPU), waiting=False)
+    assert returned(work)[1] >= exact
 
 
 @pytest.mark.usefixtures("seen_by_the_profiler")
