@@ -125,6 +125,12 @@ def open_unpacked(path: Path) -> Any:
     """A buffered binary file, unpacked on the way where its first bytes say that it is packed."""
     file = path.open("rb")
     start = file.peek(4)[:4]
+    if start == b"PK\x03\x04":
+        file.close()
+        raise SettingsError(
+            f"Dataset file '{path.name}' is a zip archive, as an Excel workbook is too; unpack it, "
+            "or save its table as .csv."
+        )
     if start[:2] == b"\x1f\x8b":
         return io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=file), file, path), _CHUNK)
     if start == b"\x28\xb5\x2f\xfd":

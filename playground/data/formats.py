@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError, nearest, parse_columns
 from playground.data.files import Said
 from playground.data.rows import Row, unsaid
+
+_LISTED = 20
 
 Message = dict[str, str]
 Cells = dict[str, Any]
@@ -65,6 +68,14 @@ def column_key(name: Any) -> str:
     return str(name).strip().lower()
 
 
+def listed(columns: Iterable[Any]) -> str:
+    """Names of columns as a sentence has room for them."""
+    names = [str(name).strip() or "(no name)" for name in columns]
+    left = len(names) - _LISTED
+    more = f" and {left:,} more" if left > 0 else ""
+    return ", ".join(names[:_LISTED]) + more or "(none)"
+
+
 def recognise(first: Row, mapping: str | None = None) -> RowFormat:
     """The format of a source, from the names of its first row's columns (whatever their case).
 
@@ -81,7 +92,7 @@ def recognise(first: Row, mapping: str | None = None) -> RowFormat:
             return _told_apart(row_format, first)
     known = "; ".join(" + ".join(sorted(required(f))) for f in FORMATS)
     raise SettingsError(
-        f"The columns {', '.join(map(str, first.cells)) or '(none)'} are not a known format; "
+        f"The columns {listed(first.cells)} are not a known format; "
         f"rename them to one of: {known}; or say which is what in the setting columns, such as "
         "prompt=Question, answer=Reply."
     )
@@ -99,7 +110,7 @@ def _mapped(by_part: dict[str, str], columns: dict[str, str]) -> RowFormat:
             there = list(columns.values())
             raise SettingsError(
                 f"columns takes the {part} from '{column}', and the columns are "
-                f"{', '.join(there)}; name one of these.{nearest(column, there)}"
+                f"{listed(there)}; name one of these.{nearest(column, there)}"
             )
     keys = [column_key(column) for column in by_part.values()]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
@@ -228,6 +239,11 @@ def _message(role: str, content: str) -> Message:
 
 
 def _turns(turns: Any, column: str) -> tuple[Message, ...]:
+    if isinstance(turns, str):
+        raise _BadCell(
+            f"column '{column}' is text, not a list of turns; write the list itself, not as text "
+            "in quotes, in a .jsonl file."
+        )
     if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns):
         raise _BadCell(
             f"column '{column}' is no list of turns; write each as "
@@ -267,5 +283,7 @@ def _joined(parts: list[Any], column: str) -> str:
 
 
 def _conversation(turns: tuple[Message, ...]) -> Sample | None:
+    if not any(turn["role"] == "assistant" for turn in turns):
+        return None
     silent = any(t["role"] == "assistant" and not t["content"].strip() for t in turns)
-    return Sample(turns, chat=True) if turns and not silent else None
+    return None if silent else Sample(turns, chat=True)

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from playground.catalog.datasets import DatasetEntry
 from playground.config import RunConfig, SettingsError
-from playground.data.formats import Reader, RowFormat, Sample, column_key, recognise, required
+from playground.data.formats import (
+    Reader,
+    RowFormat,
+    Sample,
+    column_key,
+    listed,
+    recognise,
+    required,
+)
 from playground.data.rows import Row, stream_entry, stream_rows
 
 HELD_OUT_SHARE = 0.1
@@ -163,7 +171,7 @@ class _Source:
         used = self._reader.format.columns.values()
         unused = [str(name) for name in self._first.cells if column_key(name) not in used]
         if unused:
-            self._notes.append(f"Columns that are not used: {', '.join(unused)}.")
+            self._notes.append(f"Columns that are not used: {listed(unused)}.")
 
     def _understood(self, rows: Iterable[Row], *first: Row) -> Iterator[Sample]:
         for chunk in (first, rows):

@@ -93,6 +93,8 @@ def _refuse_ragged(cells: list[str], columns: list[str], place: str, called: str
 
 def _refuse_repeated(columns: list[str], place: str) -> None:
     named = [name.strip().lower() for name in columns if name.strip()]
-    repeated = [name for name in named if named.count(name) > 1]
-    if repeated:
-        raise SettingsError(f"{place} names the column '{repeated[0]}' twice; rename one of them.")
+    seen: set[str] = set()
+    for name in named:
+        if name in seen:
+            raise SettingsError(f"{place} names the column '{name}' twice; rename one of them.")
+        seen.add(name)

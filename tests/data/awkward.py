@@ -120,6 +120,23 @@ AWKWARD: dict[str, Awkward] = {
         _json({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
         refused="Line 1 of 'a.jsonl': a turn in 'messages' has a part that is no text .image_url",
     ),
+    "turns as text": Awkward(
+        "a.jsonl", _json({"messages": json.dumps([{"role": "user", "content": "a"}])}),
+        refused="Line 1 of 'a.jsonl': column 'messages' is text, not a list of turns; write the",
+    ),
+    "turns that nobody answers": Awkward(
+        "a.jsonl",
+        _json(*({"conversations": _turns(*pair)} for pair in TWO),
+            {"conversations": _turns("c", "3")[:1]}),
+        TWO,
+        counts={"no_answer": 1},
+    ),
+    "a workbook": Awkward("a.csv", b"PK\x03\x04" + bytes(30),
+        refused="'a.csv' is a zip archive, as an Excel workbook is too; unpack it, or save its"),
+    "ten thousand columns": Awkward("a.csv", b",".join(b"%d" % i for i in range(10_000)) + b"\n" + b"," * 9_999,
+        refused="^The columns 0, 1, .*, 19 and 9,980 more are not a known format; rename"),
+    "a column without a name": Awkward("a.csv", CSV.replace(b"\n", b",\n"), TWO,
+        notes=("Columns that are not used: .no name.",)),
     "a column that goes missing": Awkward("a.jsonl", JSONL + b'{"question": "c"}\n',
         refused="Line 3 of 'a.jsonl': it lacks the column 'prompt' that the first row has"),
     # 22: how columns are called
