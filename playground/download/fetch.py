@@ -20,6 +20,7 @@ import psutil
 
 from playground.catalog.cache import cached_folder
 from playground.catalog.entry import ModelEntry
+from playground.catalog.words import in_bytes
 from playground.config import SettingsError, private
 from playground.download.disk import on_disk
 from playground.events import Message, Stage
@@ -84,8 +85,7 @@ def _progress(
 
 def _stage(hub_id: str, done: int, total: int) -> Stage:
     done = max(0, min(done, total))
-    unit, name = (1e9, "GB") if total >= 1e8 else (1e6, "MB")
-    detail = f"{hub_id}, {done / unit:.1f} of {total / unit:.1f} {name}"
+    detail = f"{hub_id}, {in_bytes(done)} of {in_bytes(total)}"
     return Stage(name="fetching the model", detail=detail, progress=done / total)
 
 
@@ -105,7 +105,9 @@ def _without_halves(process: Child) -> Iterator[None]:
 
 def _being_written(pid: int) -> list[Path]:
     try:
-        files = psutil.Process(pid).open_files()
+        child = psutil.Process(pid)
+        child.suspend()  # so that it begins no other file meanwhile
+        files = child.open_files()
     except psutil.Error:  # it has just ended by itself
         return []
     return [Path(file.path) for file in files if file.path.endswith(".incomplete")]
