@@ -23,8 +23,9 @@ def export(
         bool, typer.Option("--merged", help="The whole model with the adapter in it.")
     ] = False,
     dtype: Annotated[
-        Literal["bf16", "fp16"], typer.Option("--dtype", help="Of the merged weights.")
-    ] = "bf16",
+        Literal["bf16", "fp16"] | None,
+        typer.Option("--dtype", help="Of the merged weights; bf16 unless told otherwise."),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--to", help="A folder to make; without, the run's own.")
     ] = None,
@@ -36,9 +37,13 @@ def export(
     Either is loaded again and compared with the run's own model before it is kept.
     """
     check_writable(json_file)
+    if dtype and not merged:
+        raise SettingsError(
+            f"dtype is {dtype}, which only merged weights have; add --merged, or leave it out."
+        )
     store = existing(home)
     runs = _runs(store, run_or_group, to)
-    kind: Kind = f"merged-{dtype}" if merged else "adapter"
+    kind: Kind = f"merged-{dtype or 'bf16'}" if merged else "adapter"
     reports = [_export(store, run, kind, expand(to) if to else None) for run in runs]
     write_json(json_file, {"exports": reports})
 

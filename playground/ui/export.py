@@ -104,7 +104,8 @@ def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
             arm = gr.Radio([], label=text.ARM, elem_id="export-arm")
             kinds = [(label, kind) for kind, label in text.KINDS.items()]
             kind = gr.Radio(kinds, value=KINDS[0], label=text.KIND, elem_id="export-kind")
-            make = gr.Button(text.MAKE, size="sm", elem_id="export-make")
+            with gr.Row(elem_classes="actions"):
+                make = gr.Button(text.MAKE, size="sm", elem_id="export-make")
             said = gr.HTML("", elem_id="export-said", apply_default_css=False)
             done = gr.HTML("", elem_id="export-ready", apply_default_css=False)
 
