@@ -17,6 +17,7 @@ from playground.ui.panels import swatch
 from playground.ui.text import try_it as text
 
 MOST_ROWS = 50
+_SEVERAL_TURNS = re.compile(r"(system|user|assistant|tool): .*\n\nuser: ", re.DOTALL)
 _PIECES = re.compile(r"\w+|\W")
 _MOST_COMPARED = 1000
 """Pieces: comparing takes their square."""
@@ -52,9 +53,13 @@ def arms_of(store: RunStore, group: Group) -> list[ArmAnswers]:
 
 
 def questions(arms: Sequence[ArmAnswers], most: int = 24) -> list[str]:
-    """The rows' questions, each once, to be asked again."""
+    """The rows' questions, each once, to be asked again.
+
+    A conversation of several turns is left out: asked as one turn, it would be another question.
+    """
     asked = (answer.prompt for arm in arms[:1] for _, answer in sorted(arm.after.items()))
-    return [prompt for prompt in dict.fromkeys(asked) if prompt.strip()][:most]
+    once = dict.fromkeys(prompt for prompt in asked if prompt.strip())
+    return [prompt for prompt in once if not _SEVERAL_TURNS.match(prompt)][:most]
 
 
 def table(arms: Sequence[ArmAnswers], which: str = "all") -> str:

@@ -72,6 +72,12 @@ def test_without_answers_the_page_says_how_to_get_them(store: RunStore) -> None:
     assert "Rows answered in full" in held_out.table(held_out.arms_of(store, group))
 
 
+def test_only_questions_of_one_turn_are_offered_again(store: RunStore) -> None:
+    rows = [("user: 1?\n\nassistant: 1\n\nuser: 2?", "2"), ("user: a word", "x"), ("3?", "3")]
+    arms = held_out.arms_of(store, finished_group(store, answers=rows))
+    assert held_out.questions(arms) == ["user: a word", "3?"]
+
+
 def shown(store: RunStore, wanted: str | None) -> dict[str, Any]:
     names = try_it.Page.__dataclass_fields__
     return dict(zip(names, try_it.updates(store, wanted), strict=True))
