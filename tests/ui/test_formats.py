@@ -95,7 +95,7 @@ class TestCells:
 
 class TestQuestions:
     def said(self, values: list[float]) -> str:
-        return unescape(questions.panel(numbers(values)))
+        return unescape(questions.panel(numbers(values))).replace("\xa0", " ")
 
     def test_sixteen_numbers_are_one_block(self) -> None:
         made = self.said(EXAMPLES["equal"])
@@ -134,6 +134,16 @@ class TestLayers:
     def test_progress(self) -> None:
         made = layers.progress("tiny", {"done": 7, "layers": 35})
         assert "7 of 35 layers of tiny measured" in made and "width:20%" in made
+
+
+def test_who_only_watches_learns_nothing_of_folders(tmp_path: Path) -> None:
+    from playground.config import SettingsError
+    from playground.ui.formats.page import _refuse_unlisted
+
+    _refuse_unlisted("tiny")
+    for model in (str(tmp_path), "owner/name"):  # outside a request nobody may change anything
+        with pytest.raises(SettingsError, match="Log in to look at a model that is not in the"):
+            _refuse_unlisted(model)
 
 
 def test_only_numbers_and_a_look_are_asked_of_a_child(tmp_path: Path) -> None:

@@ -96,6 +96,11 @@ def _word(words: str, name: str, place: str) -> str:
     return f'<span class="{name.strip()}" style="{place}" aria-hidden="true">{escape(words)}</span>'
 
 
+def prose(sentence: str) -> str:
+    """A sentence as text, in which no figure is parted from its %."""
+    return escape(sentence).replace(" %", "&nbsp;%")
+
+
 _SIGN_FIRST = ("is-sign", "is-exponent", "is-mantissa")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from playground.formats.words import percent
 from playground.ui import figures
 from playground.ui.formats import cells, questions
-from playground.ui.formats.drawing import Axis, Frame, plot
+from playground.ui.formats.drawing import Axis, Frame, plot, prose
 from playground.ui.text import formats as text
 
 E2M1 = (-6, -4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 6)
@@ -48,8 +48,7 @@ def _facts(found: Mapping[str, Any]) -> str:
     if found["gguf"]:
         layer += f" {text.FROM_GGUF.format(file=found['gguf'])}"
     return (
-        f'<p class="where"><b>{escape(found["layer"])}</b> {escape(layer)}</p>'
-        f"<p>{escape(block)}</p>"
+        f'<p class="where"><b>{escape(found["layer"])}</b> {prose(layer)}</p><p>{prose(block)}</p>'
     )
 
 

@@ -347,5 +347,5 @@ def _refuse_unlisted(model: str) -> None:
     """Who only watches a shared page learns nothing of the machine's folders."""
     if model in {entry.id for entry in list_models()}:
         return
-    if not guard.may_change(LocalContext.request.get()):
+    if not guard.may_change(LocalContext.request.get(None)):
         raise SettingsError(text.ONLY_LISTED)

@@ -8,7 +8,7 @@ from typing import Any
 
 from playground.formats.words import percent
 from playground.ui import figures
-from playground.ui.formats.drawing import Axis, Frame, plot
+from playground.ui.formats.drawing import Axis, Frame, plot, prose
 from playground.ui.text import formats as text
 
 _ARMS = (("e8m0", "32"), ("e8m0", "16"), ("e4m3", "32"), ("e4m3", "16"))
@@ -53,10 +53,10 @@ def second(found: Mapping[str, Any]) -> str:
 
 def _question(asked: str, why: str, drawn: str, said: list[str]) -> str:
     found, *more = said
-    rest = "".join(f'<p class="why">{escape(sentence)}</p>' for sentence in more)
+    rest = "".join(f'<p class="why">{prose(sentence)}</p>' for sentence in more)
     return (
-        f'<section class="question"><h4>{escape(asked)}</h4><p class="why">{escape(why)}</p>{drawn}'
-        f'<p class="found">{escape(found)}</p>{rest}</section>'
+        f'<section class="question"><h4>{escape(asked)}</h4><p class="why">{prose(why)}</p>{drawn}'
+        f'<p class="found">{prose(found)}</p>{rest}</section>'
     )
 
 
