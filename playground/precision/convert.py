@@ -78,7 +78,9 @@ def converting(
     # By name: a list of the modules would keep the exact weights alive.
     names = [name for name, _ in linears(model)]
     kept = kept_layers(model, recipe, names)
-    _refuse_non_finite_others(model)
+    # Once: looking through a large model for each of its Linears would take seconds.
+    embedded = _embedded(model)
+    _refuse_non_finite_others(model, embedded)
     total = sum({id(module): module.weight.numel() for _, module in linears(model)}.values())
     others = other_matrices(model)
     skipped = [listed for listed, _ in others]
@@ -90,11 +92,11 @@ def converting(
         if id(found) in swapped:  # used twice
             _set(model, name, swapped[id(found)])
             continue
-        if not _is_embedded(model, found.weight):
+        if not _is_one_of(embedded, found.weight):
             _read(name, found, device, dtype, adjust)
         exact = as_linear(found)
         layer: nn.Module = found
-        if reason := _why_not(model, found, exact, recipe):
+        if reason := _why_not(model, found, exact, recipe, embedded):
             skipped.append(Skipped(name=name, reason=reason))
         elif name in kept:
             skipped.append(Skipped(name=name, reason=KEPT))
@@ -142,28 +144,34 @@ def _next_pass(model: nn.Module, *_: object) -> None:
     model.shared_operand.next_pass()
 
 
-def _why_not(model: nn.Module, found: nn.Module, exact: nn.Linear, recipe: Recipe) -> str | None:
+def _why_not(
+    model: nn.Module, found: nn.Module, exact: nn.Linear, recipe: Recipe, embedded: list[Tensor]
+) -> str | None:
     find_head = getattr(model, "get_output_embeddings", lambda: None)
     if found is find_head():
         return "the output head stays in the compute type"
     if type(exact) is not nn.Linear:
         return f"a {type(exact).__name__} is not a plain Linear"
-    if _is_embedded(model, found.weight):
+    if _is_one_of(embedded, found.weight):
         return "its matrix is shared with an embedding"
     return recipe.refuses(exact)
 
 
-def _refuse_non_finite_others(model: nn.Module) -> None:
+def _refuse_non_finite_others(model: nn.Module, embedded: list[Tensor]) -> None:
     """Of all but the Linears' weights, which are looked at when their turn comes."""
-    later = {id(m.weight) for _, m in linears(model) if not _is_embedded(model, m.weight)}
+    later = {id(m.weight) for _, m in linears(model) if not _is_one_of(embedded, m.weight)}
     for name, weight in model.named_parameters():
         if id(weight) not in later:
             _refuse_non_finite(name, weight)
 
 
-def _is_embedded(model: nn.Module, weight: Tensor) -> bool:
-    """Whether a matrix is shared with an embedding."""
-    return any(weight is m.weight for m in model.modules() if isinstance(m, nn.Embedding))
+def _embedded(model: nn.Module) -> list[Tensor]:
+    """The embeddings' matrices; a Linear may share one."""
+    return [m.weight for m in model.modules() if isinstance(m, nn.Embedding)]
+
+
+def _is_one_of(tensors: list[Tensor], weight: Tensor) -> bool:
+    return any(weight is tensor for tensor in tensors)
 
 
 def _refuse_non_finite(name: str, weight: Tensor) -> None:

@@ -29,11 +29,9 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
     targets = list(settings.target_modules)
     if settings.target_modules == "all-linear":
         # By name: what peft understands by it takes in experts that are held in one tensor.
-        head = model.get_output_embeddings()
+        head, tied = model.get_output_embeddings(), _tied(model)
         targets = [
-            name
-            for name, linear in linears(model)
-            if linear is not head and not _is_tied(model, name)
+            name for name, linear in linears(model) if linear is not head and name not in tied
         ]
     wrapped = get_peft_model(
         model,
@@ -44,6 +42,7 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
             lora_dropout=settings.lora_dropout,
             target_modules=targets,
         ),
+        low_cpu_mem_usage=_is_shapes(model),  # peft would fill its matrices with numbers
     )
     _initialise(wrapped, seed)
     return wrapped
@@ -138,7 +137,7 @@ def check_targets(model: nn.Module, settings: LoraSettings) -> None:
     if settings.target_modules == "all-linear":
         return
     layers = [name for name, _ in linears(model)]
-    tied = [name for name in layers if _is_tied(model, name)]
+    tied = _tied(model)
     known = sorted({name.rpartition(".")[2] for name in layers if name not in tied})
     for wanted in settings.target_modules:
         found = [name for name in layers if is_named(wanted, name)]
@@ -155,7 +154,12 @@ def check_targets(model: nn.Module, settings: LoraSettings) -> None:
             )
 
 
-def _is_tied(model: nn.Module, layer: str) -> bool:
-    weight = model.get_submodule(layer).weight
-    embeddings = [m.weight for m in model.modules() if isinstance(m, nn.Embedding)]
-    return weight is not None and any(weight is shared for shared in embeddings)
+def _tied(model: nn.Module) -> set[str]:
+    """The layers whose matrix is an embedding's too."""
+    embedded = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+    return {name for name, layer in linears(model) if id(layer.weight) in embedded}
+
+
+def _is_shapes(model: nn.Module) -> bool:
+    """Whether the model is on the meta device, to be weighed and not to be run."""
+    return any(parameter.is_meta for parameter in model.parameters())
