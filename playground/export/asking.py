@@ -20,6 +20,7 @@ from playground.export.offers import Kind, folder_of, why_not
 from playground.processes import ProcessId, child_environment, last_line
 from playground.residents import end, enter, resident
 from playground.store import Run, RunStore
+from playground.training.durable import PARTIAL
 
 CHILD = ("-P", "-m", "playground.export")  # -P: never import from the cwd
 KIND = "export"
@@ -74,7 +75,13 @@ def export(
             yield from work.follow()
         finally:
             work.end()
-            shutil.rmtree(folder.with_name(folder.name + ".partial"), ignore_errors=True)
+            _remove_unfinished(folder)
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """What a child that was ended could not remove itself."""
+    shutil.rmtree(folder.with_name(folder.name + PARTIAL), ignore_errors=True)
+    folder.with_name(f"{folder.name}.zip{PARTIAL}").unlink(missing_ok=True)
 
 
 class _Work:

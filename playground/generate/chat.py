@@ -156,6 +156,8 @@ class Chat:
             )
         if code is not None and -code == signal.SIGTERM:
             return "The process that answers was ended, and its memory is free; ask again."
+        if code == 0:
+            return "The process that answers had been idle and was just ending; ask again."
         said = private(last_line(child.log)) or "it said nothing"
         return f"The process that answers ended with exit code {code} ({said}); ask again."
 

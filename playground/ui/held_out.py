@@ -62,10 +62,15 @@ def questions(arms: Sequence[ArmAnswers], most: int = 24) -> list[str]:
     return [prompt for prompt in once if not _SEVERAL_TURNS.match(prompt)][:most]
 
 
-def table(arms: Sequence[ArmAnswers], which: str = "all") -> str:
-    """The rows that ``which`` asks for (a key of ``text.FILTERS``), each with a line an arm."""
+def table(arms: Sequence[ArmAnswers], which: str = "all", asked: int = 0) -> str:
+    """The rows that ``which`` asks for (a key of ``text.FILTERS``), each with a line an arm.
+
+    Args:
+        asked: for how many the runs were to write answers.
+    """
     if not arms:
-        said = text.NO_ROWS.format(setting=LABELS["exact_match_rows"])
+        said = text.NO_QUESTIONS if asked else text.NO_ROWS
+        said = said.format(setting=LABELS["exact_match_rows"])
         return f'<p class="soft">{escape(said)}</p>'
     rows = [row for row in sorted(arms[0].after) if _is_asked_for(row, arms, which)]
     if not rows:

@@ -66,8 +66,13 @@ def updates(store: RunStore, wanted: str | None) -> list[Any]:
         gr.Column(visible=True),
         gr.Dataset(samples=[[prompt] for prompt in prompts], visible=bool(prompts)),
         gr.Radio(value="all", visible=bool(arms)),
-        held_out.table(arms),
+        _table(store, chosen, "all"),
     ]
+
+
+def _table(store: RunStore, group: Group, which: str) -> str:
+    asked = group.runs[0].config.data.exact_match_rows
+    return held_out.table(held_out.arms_of(store, group), which, asked)
 
 
 def _by_id(store: RunStore, group_id: str) -> list[Group]:
@@ -137,7 +142,7 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
 
     def on_filter(chosen: str | None, asked_for: str) -> str:
         groups = _by_id(store, chosen or "")
-        return held_out.table(held_out.arms_of(store, groups[0]) if groups else [], asked_for)
+        return _table(store, groups[0], asked_for) if groups else ""
 
     def on_ask(chosen: str | None, prompt: str, *typed: str) -> Iterator[list[str]]:
         yield ["", answers([])]

@@ -69,7 +69,9 @@ def test_what_differs_in_a_nearly_right_answer_is_marked(store: RunStore) -> Non
 
 def test_without_answers_the_page_says_how_to_get_them(store: RunStore) -> None:
     group = finished_group(store, answers=())
-    assert "Rows answered in full" in held_out.table(held_out.arms_of(store, group))
+    arms = held_out.arms_of(store, group)
+    assert "Rows answered in full" in held_out.table(arms)
+    assert "text that asks nothing" in held_out.table(arms, asked=32)
 
 
 def test_only_questions_of_one_turn_are_offered_again(store: RunStore) -> None:

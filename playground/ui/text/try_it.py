@@ -57,6 +57,10 @@ NO_ROWS = (
     "No answers were kept: this comparison was not asked for any. Set “{setting}” above 0, under "
     "Advanced settings on Compare, and each run answers so many held-out rows before and after."
 )
+NO_QUESTIONS = (
+    "No answers were kept: the rows of this dataset are text that asks nothing, or the runs are "
+    "from before answers were kept."
+)
 SCORE = "{label}: {before} of {count} right before, {after} after."
 SCORE_AFTER = "{label}: {after} of {count} right after."
 SHOW = "Show"
