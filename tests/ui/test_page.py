@@ -181,7 +181,7 @@ def test_wrong_input_is_kept_and_can_be_corrected(served: Served, visit) -> None
         field(page, key).fill(wrong)
         field(page, key).press("Tab")
         page.get_by_role("button", name="Start comparison").click()
-        expect(page.get_by_role("alert")).to_contain_text(said)
+        expect(page.locator("#notice").get_by_role("alert")).to_contain_text(said)
         expect(field(page, key)).to_have_value(wrong)
         expect(field(page, "title")).to_have_value("kept")
         field(page, key).fill(right)

@@ -199,8 +199,9 @@ def build(
     acts.delete.click(guard.changes(on_ask), listing, [refused, question], **quiet)
     question.delete(guard.changes(on_delete), listing, everything, **quiet)
     acts.setting.change(on_setting, [listing, acts.setting], acts.value, **quiet)
+    # It resolves a path that was typed, as Start does: not for whoever may only watch.
     acts.again.click(
-        on_again,
+        guard.changes(on_again),
         [listing, acts.setting, acts.value],
         [refused, pages, *composer.outputs],
         **quiet,

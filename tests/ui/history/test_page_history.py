@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from playground.presets import load_preset
 from playground.processes import ProcessId
 from playground.store import Group, RunStore
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import PATIENCE_MS, Served, until
 from tests.ui.driving import field, wait_for_points
 from tests.ui.scripted_worker import train_in
 
@@ -66,6 +66,7 @@ def test_a_comparison_is_renamed_noted_and_deleted_after_asking(served: Served, 
     page.locator("#managed-title").locator("input, textarea").fill("<b>new</b> name")
     page.get_by_role("button", name="Rename").click()
     expect(page.locator(".past a")).to_have_text("<b>new</b> name")
+    other.reload()
     expect(other.locator("#heading h2")).to_have_text("<b>new</b> name")
     page.locator("#managed-note textarea").fill("the flat one")
     page.get_by_role("button", name="Save note").click()
@@ -125,7 +126,7 @@ def test_it_is_run_again_with_one_change(served: Served, visit) -> None:
     expect(field(page, "heal_to")).to_have_value("FP8")
     expect(field(page, "max_steps")).to_have_value("6")
     page.get_by_role("button", name="Start comparison").click()
-    page.wait_for_selector(".verdict.is-done")
+    until(lambda: len(served.store.list_groups()) == 2, "a second comparison")
     again, first = (g.runs[1].config for g in served.store.list_groups())
     assert again.quantization.heal_to == "fp8"
     assert again.model_copy(update={"quantization": first.quantization}) == first
