@@ -31,6 +31,7 @@ from playground.data.tokenise import (
     tokenise,
     writing,
 )
+from playground.data.uploads import called
 
 LOOKED_AT = KEPT_ROWS
 """Training rows that are turned into tokens at most, however many the run would read."""
@@ -63,7 +64,7 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
     used = set(row_format.columns.values())
     return {
         "model": private(config.model),
-        "dataset": private(config.dataset),
+        "dataset": called(config.dataset),
         "learn_from": config.data.learn_from,
         "complete": rows_to_learn(config) <= LOOKED_AT,
         "format": {

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from playground.catalog.datasets import FILE_TYPES, PACKED, kind_of
-from playground.config import SettingsError
+from playground.config import SettingsError, private
 from playground.data.files import open_unpacked
 from playground.data.formats import column_key, recognise
 from playground.data.rows import Row, stream_rows
@@ -88,6 +88,14 @@ def kept(home: Path) -> list[Upload]:
     """All that was given before, by name."""
     found = [upload for each in (home / "uploads").glob("[!.]*") if (upload := _of(each))]
     return sorted(found, key=lambda upload: (upload.name.lower(), upload.path))
+
+
+def called(dataset: str) -> str:
+    """A dataset as people know it: what an uploaded file came as, else its id or path."""
+    try:
+        return (Path(dataset).parent / _CALLED).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return private(dataset)
 
 
 def shown(name: str) -> str:

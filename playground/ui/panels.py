@@ -11,6 +11,8 @@ from html import escape
 from playground.compare import Comparison, verdict
 from playground.compare.verdict import Verdict
 from playground.config import private
+from playground.data.uploads import called
+from playground.preview.words import printable
 from playground.store import Group
 from playground.ui import figures, text
 from playground.ui.labels import labelled
@@ -51,7 +53,7 @@ def heading(scene: Scene) -> str:
     group, config = scene.group, scene.group.runs[0].config
     parts = [
         escape(private(config.model)),
-        escape(private(config.dataset)),
+        escape(printable(called(config.dataset))),
         text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps)),
         figures.moment(group.created_at),
     ]

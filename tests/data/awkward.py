@@ -133,8 +133,11 @@ AWKWARD: dict[str, Awkward] = {
     ),
     "a workbook": Awkward("a.csv", b"PK\x03\x04" + bytes(30),
         refused="'a.csv' is a zip archive, as an Excel workbook is too; unpack it, or save its"),
-    "ten thousand columns": Awkward("a.csv", b",".join(b"%d" % i for i in range(10_000)) + b"\n" + b"," * 9_999,
-        refused="^The columns 0, 1, .*, 19 and 9,980 more are not a known format; rename"),
+    "ten thousand columns": Awkward(
+        "a.csv",
+        b",".join(b"%d" % i for i in range(10_000)) + b"\n" + b"," * 9_999,
+        refused="^The columns 0, 1, .*, 19 and 9,980 more are not a known format; rename",
+    ),
     "a column without a name": Awkward("a.csv", CSV.replace(b"\n", b",\n"), TWO,
         notes=("Columns that are not used: .no name.",)),
     "a column that goes missing": Awkward("a.jsonl", JSONL + b'{"question": "c"}\n',

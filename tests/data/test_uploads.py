@@ -56,6 +56,12 @@ def test_whatever_a_file_is_called(tmp_path: Path, name: str, stored: str, calle
     assert found.path.is_relative_to(tmp_path / "home" / "uploads")
     assert found.path.read_bytes() == ROWS and not file.exists()
     assert kept(tmp_path / "home") == [found]
+    assert uploads.called(str(found.path)) == called
+
+
+def test_what_was_not_uploaded_is_called_what_it_is() -> None:
+    for name in ("iso-dates", str(Path.home() / "a.jsonl"), "a\0b", "x" * 5000):
+        assert uploads.called(name) == name.replace(str(Path.home()), "~")
 
 
 def test_the_same_content_is_kept_once(tmp_path: Path) -> None:

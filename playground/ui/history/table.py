@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from playground.config import PRECISIONS, private
+from playground.data.uploads import called
+from playground.preview.words import printable
 from playground.store import Group, Past, Run, Search
 from playground.ui import figures, text
 from playground.ui.history.asking import PAGE, Listing
@@ -55,7 +57,8 @@ def _row(group: Group, difference: float | None, chosen: str | None) -> str:
     return (
         f'<tr{here}><td class="when">{figures.moment(group.created_at)}</td>'
         f'<td>{link}<span class="id">{escape(group.preset)} · {escape(group.id)}</span>{note}</td>'
-        f"<td>{escape(private(config.model))}<br>{escape(private(config.dataset))}<br>"
+        f"<td>{escape(private(config.model))}<br>"
+        f"{escape(printable(called(config.dataset)))}<br>"
         f'{escape(steps)}</td><td>{arms}</td><td class="delta">{told}</td>'
         f'<td class="manage"><button type="button" data-open="{escape(group.id)}" '
         f'aria-label="{manage}">{words.MANAGE}</button></td></tr>'
