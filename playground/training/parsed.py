@@ -6,8 +6,8 @@ versions of the libraries that read it and of this module, so nothing outdated i
 kept only if what loads from it is the same to the letter, and read only if every byte of it is
 still what was written; else the GGUF file is read again. Several processes may do so at once.
 
-Rows as tokens are not kept: a run reads as many as its steps need, and makes tokens of them in less
-time than its libraries take to load.
+Rows as tokens are not kept: making tokens of the few thousand rows that most runs need takes less
+time than loading the libraries does, and of more rows little beside the steps that draw so many.
 """
 
 from __future__ import annotations
