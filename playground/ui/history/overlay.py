@@ -15,6 +15,8 @@ from playground.compare import (
     setting_differences,
 )
 from playground.config import PRECISIONS, SettingsError, private
+from playground.data.uploads import called
+from playground.preview.words import printable
 from playground.store import Run, RunStore
 from playground.ui import charts, form, marks, text
 from playground.ui.labels import LABELS, labelled
@@ -164,6 +166,8 @@ def _value(name: str, value: Any) -> str:
         return words.NOT_RECORDED if recorded else words.NOTHING
     if name == "precision":
         return PRECISIONS[value].label
+    if name == "dataset":
+        return printable(called(value))
     return private(form.plain(form.typed(value)))
 
 
