@@ -213,7 +213,7 @@ def build(
 
     def on_tick(seen: Seen, request: gr.Request) -> Any:
         news = scenes.has_news(seen, guard.may_change(request))
-        return time.monotonic_ns() if news else gr.skip()
+        return str(time.monotonic_ns()) if news else gr.skip()
 
     def on_news(seen: Seen, request: gr.Request) -> list[Any]:
         return show(seen, guard.may_change(request))
@@ -329,7 +329,8 @@ def build(
         button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **quiet)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other. It
     # asks only whether there is news: Gradio builds every output anew, even one that is skipped.
-    fresh = gr.State(0)
+    # A State would not do: the browser hears of its changes through the queue alone.
+    fresh = gr.Textbox("", visible="hidden", label="", elem_id="fresh")
     gr.Timer(TICK_S).tick(on_tick, page.seen, fresh, queue=False, **quiet)
     fresh.change(on_news, page.seen, page.outputs, queue=False, **quiet)
     app.load(on_open, None, page.outputs, queue=False, **quiet)
