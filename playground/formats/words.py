@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_E8M0_BIAS = 127
 
 
 def percent(value: float | None) -> str:
@@ -28,11 +27,11 @@ def exact(value: float) -> str:
 
 
 def scale_said(name: str, block: Mapping[str, Any]) -> str:
-    """A block's scale; MXFP4's as the power of two that it is."""
-    if name != "mxfp4":
+    """A block's scale; MXFP4's and FP8's as the powers of two that they are."""
+    if name not in ("mxfp4", "fp8"):
         return exact(block["scale"])
-    exponent = f"{block['code'] - _E8M0_BIAS}".translate(_RAISED)
-    return f"2{exponent} = {exact(block['scale'])}"
+    exponent = math.frexp(block["scale"])[1] - 1
+    return f"2{str(exponent).translate(_RAISED)} = {exact(block['scale'])}"
 
 
 def code_bits(code: int, widths: tuple[int, ...]) -> list[str]:

@@ -108,4 +108,6 @@ def test_words() -> None:
     ]  # fmt: skip
     assert exact(2.0**-9) == "0.001953125"
     assert scale_said("mxfp4", {"code": 120, "scale": 2.0**-7}) == "2⁻⁷ = 0.0078125"
+    assert scale_said("fp8", {"code": None, "scale": 4.0}) == "2² = 4"
+    assert scale_said("nf4", {"code": None, "scale": 4.0}) == "4"
     assert code_bits(0x7E, (1, 4, 3)) == ["0", "1111", "110"]

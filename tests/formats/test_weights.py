@@ -107,19 +107,20 @@ def test_a_hub_model_that_was_never_fetched_is_refused(monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_gguf_is_what_a_run_starts_from() -> None:
-    from playground.training.pretrained import load_checkpoint
+def test_gguf_decodes_to_what_its_own_library_says() -> None:
+    from gguf import GGUFReader
+    from gguf.quants import dequantize
 
     try:
-        entry = resolve_model("smollm2-135m")
+        resolve_model("smollm2-135m")
     except SettingsError as missing:
         pytest.skip(str(missing))
     weights = open_weights("smollm2-135m")
     layers = weights.layers()
-    assert sum(layer.in_block for layer in layers) == 210
-    model = load_checkpoint(entry, 1, torch.float32).model
-    name = "model.layers.3.self_attn.q_proj.weight"
-    assert torch.equal(weights.read(name), model.get_parameter(name))
+    assert sum(layer.in_block for layer in layers) == 210 and weights.gguf.endswith(".gguf")
+    raw = next(t for t in GGUFReader(weights.files[0]).tensors if t.name == "blk.3.ffn_up.weight")
+    wanted = torch.from_numpy(dequantize(raw.data, raw.tensor_type))
+    assert torch.equal(weights.read("model.layers.3.mlp.up_proj.weight"), wanted)
 
 
 class TestOneLayer:

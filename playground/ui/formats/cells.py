@@ -166,8 +166,8 @@ def _in_each(found: Mapping[str, Any], chosen: str) -> str:
     rows = "".join(_format_row(one, one["name"] == chosen, worst) for one in found["formats"])
     return (
         f"<h4>{escape(text.IN_EACH)}</h4>"
-        f'<div class="wide" tabindex="0"><table class="facts in-each"><thead><tr>{heads}</tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="soft">{escape(text.RELATIVE)}</p>'
+        '<div class="wide" tabindex="0"><table class="facts in-each">'
+        f'<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div><p class="soft">{escape(text.RELATIVE)}</p>'
     )
 
 
