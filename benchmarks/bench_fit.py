@@ -3,8 +3,9 @@
     python -m benchmarks.bench_fit [--models tiny,smollm2-135m] [--json FILE]
 
 Each run makes two steps: the bundled model in every precision, SmolLM2 in three. Ratios are
-predicted over measured, part by part; seconds are this process's on the CPU. Promised: the peak within 10 %, which the exit code says. The
-start of the bundled model is not to be held up by more than a second on a quiet core.
+predicted over measured, part by part; seconds are this process's on the CPU. Promised: the peak
+within 10 %, which the exit code says. The start of the bundled model is not to be held up by more
+than a second.
 """
 
 from __future__ import annotations
