@@ -131,13 +131,15 @@ class Visitor:
         config = self.client.get("/config").json()
         ids = {c["id"]: c for c in config["components"]}
         handlers = config["dependencies"]
-        at = {kind: [d for d in handlers if any(e == kind for _, e in d["targets"])] for kind in
-              ("load", "tick")}  # fmt: skip
         charts = next(i for i, c in ids.items() if c["props"].get("elem_id") == "charts")
-        self.load_at = next(d for d in at["load"] if charts in d["outputs"])
-        [self.tick_at] = at["tick"]
-        self.news_at = next(d for d in handlers if [self.tick_at["outputs"][0], "change"] in
-                            d["targets"])  # fmt: skip
+
+        def fills_charts(event: str) -> dict[str, Any]:
+            fills = [d for d in handlers if charts in d["outputs"]]
+            return next(d for d in fills if any(e == event for _, e in d["targets"]))
+
+        self.load_at, self.news_at = fills_charts("load"), fills_charts("change")
+        fresh = self.news_at["targets"][0][0]
+        self.tick_at = next(d for d in handlers if d["outputs"] == [fresh])
 
     def open(self) -> Reply:
         return self._ask(self.load_at)
@@ -145,7 +147,7 @@ class Visitor:
     def tick(self) -> Reply:
         """As a browser's: what the tick finds new is asked for."""
         reply = self._ask(self.tick_at)
-        return self._ask(self.news_at) if reply.body["changed_state_ids"] else reply
+        return self._ask(self.news_at) if isinstance(reply.body["data"][0], str) else reply
 
     def _ask(self, handler: dict[str, Any]) -> Reply:
         body = {
@@ -210,6 +212,7 @@ def browser(store: RunStore, url: str, group: str, last: int) -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser_setup.find(), args=FLAGS)
         seen = chromium.new_page(viewport={"width": 1400, "height": 1000})
+        seen.set_default_timeout(120_000)
         seen.goto(f"{url}/?group={group}")
         seen.locator(".charts .plot").first.wait_for()
         seen.evaluate(_OBSERVE)

@@ -48,7 +48,7 @@ class Scenes:
             change things.
         """
         self._store, self._log_tail, self._draw = store, log_tail, draw
-        self._drawn: OrderedDict[tuple[Any, ...], _Drawing] = OrderedDict()
+        self._drawn: OrderedDict[tuple[str | None, bool], _Drawing] = OrderedDict()
         self._lock = threading.Lock()
 
     def has_news(self, seen: Seen, may_change: bool) -> bool:
@@ -56,7 +56,7 @@ class Scenes:
         now = newest(self._store, seen.group_id)
         if now == seen:
             return False
-        drawing = self._drawn.get(_key(seen, now, may_change))
+        drawing = self._drawn.get((now.group_id, may_change))
         return drawing is None or drawing.seen != seen or not _rests(drawing)
 
     def show(self, seen: Seen, may_change: bool) -> list[Any] | None:
@@ -67,7 +67,7 @@ class Scenes:
         now = newest(self._store, seen.group_id)
         if now == seen:
             return None
-        key = _key(seen, now, may_change)
+        key = (now.group_id, may_change)
         with self._lock:
             drawing = self._drawn.get(key)
             if drawing is None or drawing.seen != now and not (seen.sent and _rests(drawing)):
@@ -81,7 +81,7 @@ class Scenes:
         ]
         return [replace(drawing.seen, sent=drawing.marks), *parts]
 
-    def _draw_anew(self, key: tuple[Any, ...], seen: Seen, may_change: bool) -> _Drawing:
+    def _draw_anew(self, key: tuple[str | None, bool], seen: Seen, may_change: bool) -> _Drawing:
         began = time.thread_time()
         # Whatever the page showed, this look must find a scene: a queue like that there never is.
         never = replace(seen, queue=(("", ""),))
@@ -94,11 +94,6 @@ class Scenes:
         while len(self._drawn) > KEPT:
             self._drawn.popitem(last=False)
         return drawing
-
-
-def _key(seen: Seen, now: Seen, may_change: bool) -> tuple[Any, ...]:
-    was_there = seen.group_id == now.group_id and seen.token > 0  # if not now, it was deleted
-    return now.group_id, was_there, may_change
 
 
 def _rests(drawing: _Drawing) -> bool:
