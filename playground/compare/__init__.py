@@ -4,7 +4,7 @@ Pure functions over what the store holds, so the page, the terminal and the repo
 """
 
 from playground.compare.arms import Arm, arms
-from playground.compare.curves import Curve, XAxis, YAxis, curve
+from playground.compare.curves import Curve, YAxis, curve
 from playground.compare.differences import (
     Difference,
     environment_differences,
@@ -28,7 +28,6 @@ __all__ = [
     "RunRecord",
     "TimeToTarget",
     "Verdict",
-    "XAxis",
     "YAxis",
     "arms",
     "compare_arms",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import time
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from playground.config import RunConfig, private
 from playground.events import (
@@ -125,11 +125,13 @@ class RunStore(Removal):
             )
             return to_steps(rows)
 
-    def totals(self, run_id: str, max_points: int) -> list[tuple[int, int, float]]:
-        """(step, tokens, seconds): what was taken up to and with each of ``max_points`` steps.
+    def totals(self, run_id: str, max_points: int) -> list[tuple[int, int, float, float | None]]:
+        """(step, tokens, seconds, joules): what was taken up to and with each of ``max_points``.
 
-        These are those that a power of two divides, as in ``steps``, and the newest. Seconds are
-        those of the steps alone: evaluations and saving are left out.
+        These are those that a power of two divides, as in ``steps``, and the newest. Seconds and
+        joules are those of the steps alone: evaluations and saving are left out. Joules are None
+        where no step's energy was measured; a step shorter than the meter's tick has its share in
+        the next one.
         """
         with self.reading() as db:
             newest = "SELECT coalesce(max(step), 0) FROM steps WHERE run_id = ?"
@@ -138,13 +140,15 @@ class RunStore(Removal):
             while last > stride * (max_points - 1):
                 stride *= 2
             rows = db.execute(
-                "SELECT max(step), sum(tokens), sum(step_ms) FROM steps WHERE run_id = ?"
-                " GROUP BY (step - 1) / ? ORDER BY 1",
+                "SELECT max(step), sum(tokens), sum(step_ms), sum(energy_j) FROM steps"
+                " WHERE run_id = ? GROUP BY (step - 1) / ? ORDER BY 1",
                 (run_id, stride),
             ).fetchall()
-        steps, tokens, times_ms = zip(*rows, strict=True) if rows else ((), (), ())
+        steps, tokens, times_ms, energies = zip(*rows, strict=True) if rows else ((), (), (), ())
         seconds = (ms / 1000 for ms in accumulate(times_ms))
-        return list(zip(steps, accumulate(tokens), seconds, strict=True))
+        measured = any(energy is not None for energy in energies)
+        joules = accumulate(e or 0.0 for e in energies) if measured else repeat(None, len(steps))
+        return list(zip(steps, accumulate(tokens), seconds, joules, strict=True))
 
     def last_step(self, run_id: str) -> Step | None:
         """The newest step, or None before the first."""

@@ -1,11 +1,12 @@
-// The x-axis: by step as Python sends it, or by tokens or seconds of training; read before charts.js.
+// The x-axis: by step as Python sends it, or by tokens, seconds or joules of training; read before charts.js.
 // What was taken up to each step is asked for only when somebody looks along those axes.
 
-const AXES = ["step", "tokens", "time"];
+const AXES = ["step", "tokens", "time", "energy"];
 
-// Tokens or seconds that a run had taken at a step, between two that are known in proportion.
+// Tokens, seconds or joules that a run had taken at a step, between two that are known in proportion.
 function position(sums, axis, run, step) {
   const known = sums[run];
+  if (known?.[axis][0] === null) return null; // never measured
   if (step <= 0) return 0;
   if (!known?.step.length || step > known.step.at(-1)) return null;
   let i = known.step.findIndex((at) => at >= step);

@@ -11,6 +11,7 @@ let zoom = null; // [from, to] in x units, or null for everything
 let hoverX = null; // x of the crosshair, snapped to a point that exists
 let drag = null; // {from, to} while a range is being dragged
 let logLoss = false;
+let smoothing = 0; // share of all steps that an average reaches back
 let legendFor = ""; // the arms that the legend shows
 let finer = null; // {range, panels}: every step inside the zoom, where the payload has them thinned
 const hidden = new Set(); // arms switched off in the legend
@@ -47,18 +48,52 @@ function legend() {
 function keys() {
   const repeats = data.arms.some((arm) => arm.runs > 1);
   const there = new Set(data.panels.flatMap((p) => p.lines.flatMap((line) => line.marks.map(([, kind]) => kind))));
+  const over = reach(smoothing, payload.x.domain[1]);
+  const line = repeats ? words.key_mean : words.key_line;
   const icon = (kind) => h("svg", { class: "key-mark", viewBox: "-7 -7 14 14" }, markShape(kind));
   root.querySelector(".kinds").replaceChildren(
-    h("span", {}, h("i", { class: "key-line" }), repeats ? words.key_mean : words.key_line),
+    h("span", {}, h("i", { class: over > 1 ? "key-line is-raw" : "key-line" }), line),
+    over > 1 ? h("span", {}, h("i", { class: "key-line" }), words.key_average.replace("{count}", over)) : "",
     repeats ? h("span", {}, h("i", { class: "key-line is-repeat" }), words.key_repeat) : "",
     h("span", {}, h("i", { class: "swatch is-point" }), words.key_point),
     ...[...there].map((kind) => h("span", {}, icon(kind), words.marks[kind] ?? kind)));
 }
 
-// What seconds along the first chart mean.
-function secondsNote() {
-  if (axis !== "time") return "";
-  return data.arms.some((arm) => arm.how === "emulated") ? words.emulated_seconds : words.seconds;
+// What seconds or joules along the first chart mean.
+function axisNote() {
+  const [real, emulated] = words.axis_notes[axis] ?? ["", ""];
+  return data.arms.some((arm) => arm.how === "emulated") ? emulated : real;
+}
+
+function axisButton(name) {
+  return h("button", { type: "button", class: "tool", "data-axis": name, "aria-pressed": String(name === axis), onclick: () => setAxis(name) }, words.axes[name]);
+}
+
+// How far back an average reaches is told in steps, and how many those are depends on the comparison.
+function smoother() {
+  const choose = h("select", { onchange: (event) => {
+    smoothing = Number(event.target.value);
+    keys();
+    redraw();
+  } });
+  return h("label", { class: "smoother" }, words.smoothing, choose);
+}
+
+function smootherChoices() {
+  const choose = root.querySelector(".smoother select");
+  const steps = String(payload.x.domain[1]);
+  if (choose.dataset.steps === steps) return;
+  choose.dataset.steps = steps;
+  choose.replaceChildren(...SHARES.map((share) => h("option", { value: share },
+    share ? words.smooth_over.replace("{count}", reach(share, payload.x.domain[1])) : words.smooth_none)));
+  choose.value = String(smoothing);
+}
+
+// Why joules cannot be had stands on their button, which stays where a keyboard can reach it.
+function energyButton() {
+  const button = root.querySelector('[data-axis="energy"]');
+  button.title = payload.no_energy ?? "";
+  button.setAttribute("aria-disabled", String(Boolean(payload.no_energy)));
 }
 
 function build() {
@@ -68,13 +103,14 @@ function build() {
     redraw();
   } }, words.log);
   const reset = h("button", { type: "button", class: "tool reset", hidden: true, onclick: () => setZoom(null) }, words.reset);
-  const by = (name) => h("button", { type: "button", class: "tool", "data-axis": name, "aria-pressed": String(name === axis), onclick: () => setAxis(name) }, words.axes[name]);
   root.replaceChildren(
     h("div", { class: "charts-bar" },
       h("div", { class: "legend", role: "group", "aria-label": words.legend }),
       h("div", { class: "tools" }, reset,
-        h("div", { class: "axes", role: "group", "aria-label": words.axis }, ...AXES.map(by)), log)),
+        h("div", { class: "axes", role: "group", "aria-label": words.axis }, ...AXES.map(axisButton)), smoother(), log)),
     h("div", { class: "plots" }),
+    buildValues(),
+    h("p", { class: "unseen said", "aria-live": "polite" }),
     h("p", { class: "hint" }, words.hint)
   );
   plots = data.panels.map((panel, uid) => {
@@ -95,6 +131,7 @@ function build() {
 
 function redraw() {
   for (const plot of plots) drawPlot(plot);
+  fillValues();
 }
 
 function unzoom() {
@@ -106,6 +143,7 @@ function unzoom() {
 }
 
 function setAxis(name) {
+  if (name === "energy" && payload.no_energy) return;
   axis = name;
   for (const button of root.querySelectorAll("[data-axis]")) {
     button.setAttribute("aria-pressed", String(button.dataset.axis === axis));
@@ -141,7 +179,7 @@ async function settle() {
 
 // A reload, a bookmark and a copied address show again what is in view: one of two pages with charts.
 function remember() {
-  if (!root.offsetParent) return;
+  if (!data.address || !root.offsetParent) return; // a file has no address to note anything in
   const address = new URL(location.href);
   const other = data.address === "runs" ? "group" : "runs";
   if (address.searchParams.get(data.address) === data.group && !address.searchParams.has(other)) return;
@@ -161,10 +199,12 @@ function take(next) {
   }
   plots.forEach((plot, i) => {
     plot.panel = data.panels[i];
-    plot.note.textContent = plot.panel.note ?? (i ? "" : secondsNote());
+    plot.note.textContent = plot.panel.note ?? (i ? "" : axisNote());
   });
   if (legendFor !== JSON.stringify(data.arms)) legend(); // rebuilding it would take the focus away
   keys();
+  smootherChoices();
+  energyButton();
   redraw();
   if (zoom && data.panels[0].lines.some((l) => l.live && l.x.at(-1) <= zoom[1])) refine();
   root.dataset.axis = axis;

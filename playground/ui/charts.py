@@ -28,7 +28,10 @@ MAX_POINTS = 600
 """Points of one line that are drawn: about one for each pixel column that a line can use."""
 
 _LONGEST_TITLE = 32
-SCRIPTS = ("curves.js", "axis.js", "draw.js", "reading.js", "charts.js")
+SCRIPTS = (
+    *("curves.js", "smooth.js", "axis.js", "draw.js", "reading.js", "values.js"),
+    "charts.js",
+)
 FROM_ZERO = {"loss": True, "tokens_per_s": True, "memory_mib": True}
 
 
@@ -92,6 +95,7 @@ def payload(
         "arms": [_arm(one) for one in drawn],
         "panels": [_panel(key, records, drawn, happened or {}) for key in FROM_ZERO],
         "thinned": any(r.steps and r.steps[-1].step > len(r.steps) for r in records),
+        "no_energy": _no_energy(records),
     }
 
 
@@ -103,6 +107,14 @@ def _arm(one: Drawn) -> dict[str, Any]:
         "colour": one.colour,
         "runs": len(one.runs),
     }
+
+
+def _no_energy(records: Sequence[RunRecord]) -> str | None:
+    """Why nothing can be drawn along joules; None if something can."""
+    if any(r.facts.energy_source for r in records):
+        return None
+    known = [r.facts.device.get("kind") for r in records if r.facts.device]
+    return text.NO_METER if known and set(known) == {"cpu"} else text.NO_ENERGY
 
 
 def _several(shown: str) -> bool:
@@ -132,12 +144,12 @@ def detail(store: RunStore, shown: str, first: int, last: int) -> dict[str, Any]
     return {key: _lines(key, drawn, happened) for key in FROM_ZERO}
 
 
-def totals(store: RunStore, shown: str) -> dict[str, dict[str, list[float]]]:
-    """By run: the tokens and the seconds taken up to the steps that are drawn."""
+def totals(store: RunStore, shown: str) -> dict[str, dict[str, list[float | None]]]:
+    """By run: the tokens, seconds and joules taken up to the steps that are drawn."""
     found = {}
     for run in _runs(store, shown):
         rows = store.totals(run.id, MAX_POINTS)
-        names = ("step", "tokens", "time")
+        names = ("step", "tokens", "time", "energy")
         found[run.id] = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return found
 

@@ -22,6 +22,19 @@ function shown(panel) {
   return lines.filter((line) => !hidden.has(line.arm));
 }
 
+// The same, smoothed if that was asked for; kept, for a pointer that moves asks for it again and again.
+const kept = new WeakMap();
+function asDrawn(panel, line) {
+  const over = SMOOTHED.includes(panel.key) ? reach(smoothing, payload.x.domain[1]) : 1;
+  if (over === 1) return line;
+  const known = kept.get(line);
+  if (known?.over === over) return known.line;
+  const past = panel.lines.find((whole) => whole.run === line.run && whole !== line);
+  const drawn = averaged(line, over, past);
+  kept.set(line, { over, line: drawn });
+  return drawn;
+}
+
 function armOf(line) {
   return data.arms.find((arm) => arm.id === line.arm);
 }
@@ -99,6 +112,7 @@ const MARKS = {
   "not finite": { d: "M-5 -5L5 5M5 -5L-5 5", open: true },
   "skipped update": { d: "M0 3l-4 -7h8z", stemless: true },
   ended: { d: "M-4.5 -4.5h9v9h-9z" },
+  "out of memory": { d: "M-5 5V-5H5V5zM-5 -5L5 5M5 -5L-5 5", open: true },
   healed: { d: "M-5 0H5M0 -5V5", open: true },
   resumed: { d: "M-4 -5L5 0L-4 5z" },
 };
@@ -137,8 +151,14 @@ function drawPlot(plot) {
     h("defs", {}, h("clipPath", { id: clip }, h("rect", { x: left - 6, y: top - 4, width: right - left + 12, height: bottom - top + 8 })))
   );
   const layer = h("g", { "clip-path": `url(#${clip})` });
-  const every = shown(plot.panel);
+  const measured = shown(plot.panel);
+  const every = measured.map((line) => asDrawn(plot.panel, line));
   const lines = strong(every);
+  if (every.some((line, i) => line !== measured[i])) {
+    for (const line of strong(measured)) {
+      layer.append(h("path", { class: `raw arm-${line.colour}`, d: linePath(line, scale) }));
+    }
+  }
   for (const line of every.filter((l) => l.repeat)) {
     layer.append(h("path", { class: `repeat arm-${line.colour}`, d: linePath(line, scale), "data-run": line.run }));
   }

@@ -26,7 +26,8 @@ def of(run: Run, last: Step | None) -> list[Mark]:
         found.append((facts.resumed_at_step, "resumed", text.MARK_RESUMED))
     if run.over and run.status in ("failed", "interrupted"):
         step = last.step if last else 0
-        found.append((step, "ended", ending(run)))
+        kind = "out of memory" if run.cause == "out of memory" else "ended"
+        found.append((step, kind, ending(run)))
     return found
 
 

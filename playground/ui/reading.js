@@ -16,7 +16,7 @@ function drawOverlay(plot) {
     overlay.append(h("line", { class: "cross", x1: at, x2: at, y1: top, y2: bottom }));
     for (const arm of data.arms) {
       const lines = shown(plot.panel).filter((line) => line.arm === arm.id);
-      const row = readArm(arm, lines, scale);
+      const row = readArm(plot.panel, arm, lines, scale);
       if (!row) continue;
       for (const [line, i] of row.dots) overlay.append(dot(scale, line, i, lines.length > 1 ? 3 : 4));
       rows.push(row);
@@ -35,28 +35,38 @@ function drawOverlay(plot) {
   tip.style.left = `${at + width + 16 > scale.width ? Math.max(at - width - 10, 0) : at + 10}px`;
 }
 
-// What an arm, in one run or several repetitions, has at the crosshair.
-function readArm(arm, lines, scale) {
+// What an arm, in one run or several repetitions, has at the crosshair: along other axes than steps no
+// two arms have a point in the same place, so there it is each one's nearest.
+function readArm(panel, arm, lines, scale) {
   const dots = [];
   const marks = [];
+  const means = []; // where the line is smoothed
   let found = 0;
   for (const line of lines) {
     if (!line.x.length) continue;
     const i = nearest(line.x, hoverX);
-    const near = Math.abs(scale.x(line.x[i]) - scale.x(hoverX)) <= 6;
+    const within = !data.x.whole && line.x[0] <= hoverX && hoverX <= line.x.at(-1);
+    const near = within || Math.abs(scale.x(line.x[i]) - scale.x(hoverX)) <= 6;
     marks.push(...line.marks.filter(([x]) => (near ? x === line.x[i] : x === hoverX)));
     if (!near) continue;
     found++;
+    const drawn = asDrawn(panel, line);
+    if (drawn !== line && drawn.y[i] !== null) means.push(drawn.y[i]);
     if (line.y[i] !== null && !(scale.log && line.y[i] <= 0)) dots.push([line, i]);
   }
   if (!found && !marks.length) return null;
   const values = dots.map(([line, i]) => line.y[i]);
   const mean = values.length ? average(values) : null;
   const said = marks.map(([, kind, text]) => text ?? words.marks[kind] ?? kind);
-  return { colour: arm.colour, label: arm.label, values, mean, dots, marks: [...new Set(said)] };
+  const [line, i] = dots.length === 1 ? dots[0] : [];
+  return {
+    colour: arm.colour, label: arm.label, values, mean, dots, marks: [...new Set(said)],
+    smooth: means.length ? average(means) : null,
+    step: line?.step?.[i] ?? null,
+  };
 }
 
-function tipRow({ colour, label, values, mean, marks, point }) {
+function tipRow({ colour, label, values, mean, marks, point, smooth = null, step = null }) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const range = values.length > 1 && low < high ? `${readable(low, 4, true)} – ${readable(high, 4, true)}` : "";
   return h("div", { class: `tip-row arm-${colour}` },
@@ -64,6 +74,8 @@ function tipRow({ colour, label, values, mean, marks, point }) {
     h("span", {}, label),
     h("b", {}, mean === null && marks.length ? marks.shift() : readable(mean, 4, true)),
     range ? h("span", { class: "range" }, range) : "",
+    smooth === null ? "" : h("span", { class: "range" }, words.averaged.replace("{value}", readable(smooth, 4, true))),
+    step === null ? "" : h("span", { class: "range" }, words.at_step.replace("{step}", readable(step, 6))),
     ...marks.map((mark) => h("em", {}, mark)));
 }
 
@@ -118,6 +130,7 @@ function snap(x) {
 
 function overlays() {
   for (const plot of plots) drawOverlay(plot);
+  fillValues();
 }
 
 function listen(plot) {
@@ -179,5 +192,6 @@ function onKey(event, plot) {
   function moveTo(x) {
     hoverX = snap(x);
     overlays();
+    say(plot);
   }
 }

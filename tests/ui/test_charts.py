@@ -12,7 +12,7 @@ from playground import hardware
 from playground.events import Eval, Message, Stage, Step
 from playground.presets import load_preset
 from playground.store import RunStore
-from playground.ui import arms, charts, details, figures, history, panels, text
+from playground.ui import arms, charts, details, figures, history, marks, panels, text
 from playground.ui.build import here
 from playground.ui.history import overlay
 from playground.ui.history.asking import Listing
@@ -109,11 +109,45 @@ def test_tokens_and_seconds_are_sums_over_every_step_drawn_or_not(long_run) -> N
     assert len(sums["step"]) <= charts.MAX_POINTS and sums["step"][-1] == 5000
     drawn = {s.step for s in store.steps(store.get_group(group_id).run_ids[1], max_points=600)}
     assert drawn - {1} <= set(sums["step"])
-    for step_, tokens, seconds in zip(*sums.values(), strict=True):
+    for step_, tokens, seconds, joules in zip(*sums.values(), strict=True):
         assert tokens == 100 * step_ and seconds == pytest.approx(0.2 * step_)
+        assert joules is None, "nobody measured any"
     assert charts.totals(RunStore(store.home), group_id).keys() == {
         *store.get_group(group_id).run_ids
     }
+
+
+def test_joules_are_summed_where_they_were_measured(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    run_id = store.create_group("quick", "t", load_preset("quick").configs, "1:1").run_ids[0]
+    # A step shorter than the meter's tick has its share in the next one.
+    store.append(run_id, step(1, energy_j=3.0), step(2), step(3, energy_j=5.0))
+    assert [row[3] for row in store.totals(run_id, 8)] == [3.0, 3.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"device": {"kind": "cpu"}}, text.NO_METER),
+        ({"device": {"kind": "cuda"}}, text.NO_ENERGY),
+        ({}, text.NO_ENERGY),
+        ({"device": {"kind": "cuda"}, "energy_source": "a meter"}, None),
+    ],
+)
+def test_where_no_joules_were_measured_the_charts_say_why(facts, why) -> None:
+    assert charts.payload("g", [arm("fp16", **facts)])["no_energy"] == why
+
+
+def test_an_arm_that_ran_out_of_memory_has_a_mark_of_its_own(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    run = store.claim_next("1:1")
+    store.append(run.id, step(1), step(2))
+    store.settle(run.id, "failed", "No room.", owner="1:1", cause="out of memory")
+    assert marks.of(store.get_run(run.id), store.last_step(run.id)) == [
+        (2, "out of memory", "out of memory")
+    ]
+    assert store.get_group(group.id).runs[0].cause == "out of memory"
 
 
 def test_a_page_is_redrawn_only_when_something_changed(tmp_path) -> None:

@@ -159,3 +159,42 @@ def test_tokens_and_seconds_can_run_along_the_charts(served: Served, visit) -> N
     page.wait_for_selector('.charts[data-axis="step"]')
     assert page.locator(".charts").get_attribute("data-zoom") == ""
     assert "60" in ticks.all_text_contents()
+
+
+def test_other_axes_read_every_arm_and_say_at_which_step(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    joules = page.get_by_role("button", name="joules", exact=True)
+    expect(joules).to_have_attribute("aria-disabled", "true")
+    expect(joules).to_have_attribute("title", re.compile("Not measured"))
+    joules.click(force=True)
+    page.get_by_role("button", name="seconds", exact=True).click()
+    page.wait_for_selector('.charts[data-axis="time"]')
+    plot = page.locator(".plot-loss .plot-box svg")
+    plot.focus()
+    for _ in range(3):
+        plot.press("ArrowLeft")
+        for name in ("FP16", "NVFP4"):
+            row = page.locator(".plot-loss .tip-row", has_text=re.compile(rf"^{name}\d"))
+            expect(row).to_contain_text("step")
+    expect(page.locator(".charts .said")).to_contain_text("NVFP4")
+
+
+def test_smoothing_is_the_same_for_all_and_keeps_what_was_measured(served: Served, visit) -> None:
+    page = visit(served.url)
+    start_quick(page)
+    page.wait_for_selector(".verdict.is-done")
+    page.get_by_label("Smoothing").select_option(label="over about 6 steps")
+    expect(page.locator(".plot-loss .raw")).to_have_count(2)
+    expect(page.locator(".plot-memory_mib .raw")).to_have_count(0)
+    expect(page.locator(".kinds")).to_contain_text("average over about 6 steps")
+    page.get_by_text("Values as a table").click()
+    table = page.locator(".values table")
+    expect(table.locator("tbody tr")).to_have_count(2)
+    expect(table.locator("caption")).to_contain_text("Newest")
+    plot = page.locator(".plot-loss .plot-box svg")
+    plot.focus()
+    plot.press("ArrowRight")
+    expect(page.locator(".plot-loss .tip")).to_contain_text("average")
+    expect(table.locator("caption")).to_have_text("step 31")

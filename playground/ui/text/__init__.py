@@ -116,9 +116,25 @@ CHARTS = {
     "legend": "Precisions shown",
     "toggle": "Show or hide this precision",
     "axis": "What runs along the charts",
-    "axes": {"step": "steps", "tokens": "tokens", "time": "seconds"},
-    "seconds": "seconds of training steps alone",
-    "emulated_seconds": "seconds of emulated steps: not a speed claim",
+    "axes": {"step": "steps", "tokens": "tokens", "time": "seconds", "energy": "joules"},
+    "axis_notes": {  # where all ran for real, and where one was emulated
+        "time": [
+            "seconds of training steps alone",
+            "seconds of emulated steps: not a speed claim",
+        ],
+        "energy": [
+            "joules of training steps alone",
+            "joules of emulated steps: not a claim",
+        ],
+    },
+    "smoothing": "Smoothing",
+    "smooth_none": "none",
+    "smooth_over": "over about {count} steps",
+    "key_average": "average over about {count} steps",
+    "averaged": "average {value}",
+    "at_step": "step {step}",
+    "values": "Values as a table",
+    "values_newest": "Newest values; a crosshair in a chart shows those of its step.",
     "log": "Log scale",
     "reset": "Reset zoom",
     "key_line": "training, each step",
@@ -133,10 +149,13 @@ CHARTS = {
         "not finite": "not a finite number",
         "skipped update": "update skipped (overflow)",
         "ended": "ended early",
+        "out of memory": "out of memory",
         "healed": "healed",
         "resumed": "resumed",
     },
 }
+NO_METER = "Not measured: energy is asked of an NVIDIA GPU's driver, and these ran on a CPU."
+NO_ENERGY = "Not measured: no run of these has read an energy meter."
 MARK_HEALED = "healed: {label} from here on"
 MARK_RESUMED = "resumed: the first step of its new process"
 CAUSE_WORDS = {
