@@ -112,6 +112,10 @@ def wire(app: gr.Blocks, part: DataPart, fields: Mapping[str, Any], home: Path) 
             known = {"refused": str(error)}
         return [known, *mapping(known, setting)]
 
+    def on_open() -> Any:
+        # Nothing where nothing was added: it may come while somebody types into the field.
+        return gr.Dropdown(choices(home)) if kept(home) else gr.skip()
+
     def on_parts(known: Known, *picked: str) -> list[Any]:
         if "columns" not in known:
             return [gr.skip()] * (1 + len(part.shown))
@@ -124,7 +128,7 @@ def wire(app: gr.Blocks, part: DataPart, fields: Mapping[str, Any], home: Path) 
     part.upload.upload(guard.changes(on_upload), part.upload, given, preprocess=False, **child)
     known = [part.known, *part.shown]
     gr.on([dataset.change, app.load], on_dataset, [dataset, columns], known, **child)
-    app.load(lambda: gr.Dropdown(choices(home)), None, dataset, queue=False, **quiet)
+    app.load(on_open, None, dataset, queue=False, **quiet)
     columns.change(mapping, [part.known, columns], part.shown, queue=False, **quiet)
     picked = gr.on(
         [each.input for each in part.parts.values()],
