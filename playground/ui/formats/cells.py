@@ -167,7 +167,8 @@ def _in_each(found: Mapping[str, Any], chosen: str) -> str:
     return (
         f"<h4>{escape(text.IN_EACH)}</h4>"
         '<div class="wide" tabindex="0"><table class="facts in-each">'
-        f'<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div><p class="soft">{escape(text.RELATIVE)}</p>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<p class="soft">{escape(text.RELATIVE)}</p>'
     )
 
 
