@@ -28,7 +28,7 @@ from playground.training.environment import compute_device, pin_numerics
 from playground.training.stopping import Stopped
 from playground.training.tuned import Tuned, load_tuned
 
-SAY_EVERY_S = 0.05
+SAY_EVERY_S = 0.1
 _ROOM = 1.5
 """A model is loaded beside others if so many times its size is free."""
 

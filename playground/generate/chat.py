@@ -24,7 +24,7 @@ from playground.store import RunStore
 CHILD = ("-P", "-m", "playground.generate")  # -P: never import from the cwd
 IDLE_S = 300.0
 KIND = "try-it"
-_POLL_S = 0.05
+_POLL_S = 0.15  # an eye sees no more, and each look redraws what is streamed
 
 
 class Chat:

@@ -45,9 +45,9 @@ def answer(file: TextIO, at: int, who: str, request: dict, requests: Requests) -
     while prompt == "endless" and not requests.stopped(request["ask"]):
         tokens += 1
         say(file, column=at, text="word " * tokens, tokens=tokens)
-        time.sleep(0.02)
+        time.sleep(0.1)
     if tokens:
-        say(file, column=at, ended="stopped", seconds=0.02 * tokens)
+        say(file, column=at, ended="stopped", seconds=0.1 * tokens)
     else:
         say(file, column=at, text=f"{who}: {prompt}", tokens=3)
         say(file, column=at, ended="by itself", seconds=0.1)
