@@ -57,7 +57,7 @@ class Scenes:
         if now == seen:
             return False
         drawing = self._drawn.get((now.group_id, may_change))
-        return drawing is None or drawing.seen != seen or not _rests(drawing)
+        return drawing is None or drawing.seen != seen or not _rests(drawing, now)
 
     def show(self, seen: Seen, may_change: bool) -> list[Any] | None:
         """What has changed for a page that showed ``seen``: a skip for the rest, None for nothing.
@@ -70,7 +70,7 @@ class Scenes:
         key = (now.group_id, may_change)
         with self._lock:
             drawing = self._drawn.get(key)
-            if drawing is None or drawing.seen != now and not (seen.sent and _rests(drawing)):
+            if drawing is None or drawing.seen != now and not (seen.sent and _rests(drawing, now)):
                 drawing = self._draw_anew(key, seen, may_change)
         if drawing.seen == seen:
             return None
@@ -96,8 +96,9 @@ class Scenes:
         return drawing
 
 
-def _rests(drawing: _Drawing) -> bool:
-    return time.monotonic() - drawing.at < REST * drawing.took
+def _rests(drawing: _Drawing, now: Seen) -> bool:
+    # One that was deleted has no token, and is drawn in no time.
+    return now.token > 0 and time.monotonic() - drawing.at < REST * drawing.took
 
 
 def _mark(part: Any) -> str:

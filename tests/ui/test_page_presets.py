@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from playground.presets import load_preset, own_folder
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import PATIENCE_MS, Served, until
 from tests.ui.driving import field
 
 pytestmark = pytest.mark.browser
@@ -38,7 +38,7 @@ def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit
     other = visit(served.url)
     other.get_by_role("button", name="Start mine").click()
     expect(other.locator("#heading h2")).to_have_text("Four steps")
-    other.wait_for_selector(".verdict.is-done")
+    until(lambda: served.store.list_groups()[0].over, "the end of its runs", 120)
     expect(other.locator("#form")).to_contain_text("Based on the preset mine")
     expect(other.locator("#command textarea")).to_have_value(re.compile("compare mine --home"))
     other.reload()
@@ -46,6 +46,7 @@ def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit
 
     page.get_by_role("button", name="Delete the preset mine").click()
     dialog = page.get_by_role("dialog", name="Delete the preset “mine”?")
+    expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     page.get_by_role("button", name="Delete the preset mine").click()

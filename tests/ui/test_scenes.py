@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.bench_page import Visitor, fill, page
 from benchmarks.bench_store import a_step
+from playground.presets import load_preset
 from playground.store import RunStore
 from playground.ui import scenes as module
 from playground.ui.scenes import Scenes
@@ -84,3 +87,17 @@ def test_bytes_of_a_tick_on_eight_long_runs(store: RunStore) -> None:
     assert opened.wire < 100_000  # 18,565
     assert idle.plain < 1000  # 172
     assert news.wire < 200_000  # 16,960; 394,038 unpacked
+
+
+def test_a_deleted_comparison_is_said_to_be_gone_at_once(tmp_path) -> None:
+    store = RunStore(tmp_path)
+    group = store.create_group("quick", "t", load_preset("quick").configs, "1:1")
+    store.request_stop(*group.run_ids)
+    slow = Scenes(store, lambda run_id: "", lambda scene, may: [scene.seen, scene.problem])
+    seen, _ = slow.show(Seen(group.id), True)
+    key, drawing = next(iter(slow._drawn.items()))
+    slow._drawn[key] = replace(drawing, took=1e9)  # it would rest for years
+    store.delete(group.id)
+    assert slow.has_news(seen, True)
+    _, problem = slow.show(seen, True)
+    assert "was deleted; open History" in problem
