@@ -24,8 +24,9 @@ def table(past: Past, listing: Listing) -> str:
     heads = "".join(_head(key, name, listing.search) for key, name in words.COLUMNS.items())
     rows = "".join(_row(g, past.differences.get(g.id), listing.chosen) for g in past.groups)
     return (
-        f'<div class="ticked" role="status"></div><div class="wide" tabindex="0"><table class="past"><thead><tr>'
-        f"{heads}<td></td></tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="ticked" role="status"></div><div class="wide" tabindex="0">'
+        f'<table class="past"><thead><tr>{heads}<td></td></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
         f"{_pager(past.total, listing.page)}"
     )
 
