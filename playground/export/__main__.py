@@ -10,7 +10,6 @@ import argparse
 import errno
 import json
 import os
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 from playground.config import SettingsError
 from playground.export.offers import KINDS, archive_of, folder_of
 from playground.failures import is_out_of_memory
+from playground.residents import lines_from_parent
 from playground.store import RunStore
 
 
@@ -73,7 +73,8 @@ def _foreseen(error: Exception) -> str | None:
 
 
 def _leave_with_parent() -> None:
-    sys.stdin.buffer.read()  # to its end: nobody writes, and it closes with whoever asked
+    for _ in lines_from_parent():  # nobody writes
+        pass
     os._exit(1)
 
 

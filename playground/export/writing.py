@@ -195,6 +195,9 @@ def _write_merged(run: Prepared, partial: Path, dtype: torch.dtype, say: Say) ->
             raise SettingsError(
                 f"'{name}' has numbers beyond what {dtype} holds; export in bf16 instead."
             )
+    model.hf_quantizer = None  # what was read from GGUF is in floats by now
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
     model.config.dtype = dtype
     model.config.use_cache = True  # it was turned off for training
     say("writing the merged model")

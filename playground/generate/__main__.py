@@ -6,10 +6,11 @@ import argparse
 import json
 import os
 import queue
-import sys
 import threading
 from pathlib import Path
 from typing import Any
+
+from playground.residents import lines_from_parent
 
 
 class Requests:
@@ -32,7 +33,7 @@ class Requests:
         return self._stopped >= number
 
     def _listen(self) -> None:
-        for line in sys.stdin:
+        for line in lines_from_parent():
             said = json.loads(line)
             if "stop" in said:
                 self._stopped = max(self._stopped, said["stop"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +12,9 @@ import pytest
 
 from playground.config import SettingsError
 from playground.export import Progress, export, folder_of
+from playground.export.asking import CHILD as REAL
 from playground.launcher import Launcher
-from playground.processes import ProcessId
+from playground.processes import ProcessId, child_environment
 from playground.residents import resident
 from playground.store import Run, RunStore
 from tests import fakes
@@ -100,3 +104,16 @@ def test_a_folder_that_is_there_is_not_overwritten(
     (tmp_path / "mine").mkdir()
     with pytest.raises(SettingsError, match="is there already"):
         next(export(store, run, "adapter", to=tmp_path / "mine", child=CHILD))
+
+
+def test_a_child_that_has_no_such_run_says_so_and_does_not_abort(
+    store: RunStore, run: Run, tmp_path: Path
+) -> None:
+    """The real child, with its stdin open: it ends by itself, with a traceback or a sentence."""
+    said = tmp_path / "said.jsonl"
+    command = [sys.executable, *REAL, "r-unknown", "adapter", str(tmp_path / "out")]
+    options = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    asked = [*command, "--home", str(store.home), "--say", str(said)]
+    with subprocess.Popen(asked, env=child_environment(), **options) as child:
+        assert child.wait(timeout=60) == 0, child.stderr.read()
+    assert "is unknown" in json.loads(said.read_text())["refused"]
