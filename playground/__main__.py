@@ -19,7 +19,7 @@ import typer
 from playground import doctor as checks
 from playground import fit as fits
 from playground.catalog import resolve_dataset, resolve_model
-from playground.cli import export, formats, history, models, user
+from playground.cli import export, formats, history, models, report, user
 from playground.cli.home import DEFAULT_HOME, Home, JsonFile, RunOrGroup, console, existing, say
 from playground.commands import command
 from playground.compare import run_json
@@ -337,6 +337,7 @@ cli.command()(history.delete)
 cli.command()(models.models)
 cli.command()(formats.formats)
 cli.command()(export.export)
+cli.command()(report.report)
 cli.command()(user.user)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from playground import language
 from playground.data.uploads import MAX_BYTES
 from playground.generate import Chat
 from playground.hardware import Device
@@ -22,7 +23,9 @@ from playground.ui import (
     formats,
     gate,
     history,
+    languages,
     links,
+    report,
     text,
     try_it,
 )
@@ -46,8 +49,10 @@ def build_app(
     data.receive_apart()
     # What arrived and was never taken is removed within the hour, and when the server ends.
     stale = {"delete_cache": (600, 3600)}
-    with gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True, **stale) as app:
+    blocks = gr.Blocks(title=text.TITLE, analytics_enabled=False, fill_width=True, **stale)
+    with language.for_anybody(), blocks as app:
         gr.HTML(_masthead(device), apply_default_css=False)
+        languages.switch()
         shown = account.build()
         with gr.Tabs(elem_id="pages") as pages:
             with gr.Tab(text.COMPARE_TAB, id="compare"):
@@ -94,8 +99,8 @@ def launch(
 ) -> Any:
     """Serves the page and returns at once.
 
-    Nothing but Gradio's own files can be fetched through it, and of the home folder the archives
-    that an export has made, by who may change things.
+    Nothing but Gradio's own files can be fetched through it, and reports, which are made for who
+    asks; and of the home folder the archives that an export has made, by who may change things.
 
     Args:
         login: who may change things; None lets everybody, on a page for this machine alone.
@@ -107,7 +112,8 @@ def launch(
         ValueError: others reach the page, and no login is asked for.
     """
     served = gate.app_kwargs(host, login, shared_as)
-    served["routes"] = [*served["routes"], export.download(home)]
+    files = [export.download(home), report.download(RunStore(home))]
+    served["routes"] = [*served["routes"], *files]
     return app.launch(
         server_name=host,
         server_port=port,

@@ -39,6 +39,7 @@ from playground.ui import (
     models,
     panels,
     preview,
+    report,
     text,
 )
 from playground.ui.labels import labelled
@@ -372,6 +373,8 @@ def _results(store: RunStore) -> tuple[Page, gr.HTML]:
         export.build(store, seen, heading)
         with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
             said = gr.HTML("", apply_default_css=False)
+        with gr.Column(elem_classes="sheet"):
+            report.build(seen, heading)
         with gr.Column(elem_classes="sheet"):
             command = gr.Textbox(
                 label=text.COMMAND,

@@ -54,15 +54,20 @@ def changes(handler: Handler) -> Handler:
 
 
 def costly(handler: Handler) -> Handler:
-    """A handler that reads, at a price: a child process or seconds of a core.
+    """A handler that reads, at a price: a child process or seconds of a core (see ``sparing``)."""
+    return _asked_first(handler, sparing())
+
+
+def sparing() -> Callable[[Any], Callable[[], None] | None]:
+    """Asked before each of what costs the same: ``done = check(request)``, and ``done()`` after.
 
     Visitors get one at a time and ``VISITORS_A_MINUTE`` among them all, so that they can slow no
-    training down; who may change things is not counted. More raises ``gr.Error``.
+    training down; more raises ``gr.Error``. Who may change things is not counted, and gets None.
     """
     asked: deque[float] = deque(maxlen=VISITORS_A_MINUTE)
     one = threading.Lock()
 
-    def check(request: gr.Request) -> Callable[[], None] | None:
+    def check(request: Any) -> Callable[[], None] | None:
         if may_change(request):
             return None
         now = time.monotonic()
@@ -71,7 +76,7 @@ def costly(handler: Handler) -> Handler:
         asked.append(now)
         return one.release
 
-    return _asked_first(handler, check)
+    return check
 
 
 def _asked_first(handler: Handler, check: Callable[[gr.Request], Any]) -> Handler:

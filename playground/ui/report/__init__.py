@@ -1,0 +1,6 @@
+"""Reports: one HTML file of a comparison (``document``), and the section that offers them."""
+
+from playground.ui.report.making import FORMATS, as_text, file_name
+from playground.ui.report.section import build, download
+
+__all__ = ["FORMATS", "as_text", "build", "download", "file_name"]
