@@ -140,23 +140,34 @@ def chromium() -> Iterator[Any]:
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """``visit(url, width=1400, dark=False)`` opens a page in a new browser context.
 
-    When the test ends, no such page may have asked another host or logged an error.
+    ``ready`` is the button that tells that it is there. When the test ends, no such page may have
+    asked another host or logged an error, except one that ``may_fail`` to load something.
     """
     faults: list[str] = []
     contexts = []
 
-    def open_page(url: str, *, width: int = 1400, height: int = 1000, dark: bool = False) -> Any:
+    def open_page(
+        url: str,
+        *,
+        width: int = 1400,
+        height: int = 1000,
+        dark: bool = False,
+        ready: str | None = "Start comparison",
+        may_fail: bool = False,
+    ) -> Any:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        if not may_fail:
+            page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
         page.on("request", lambda request: _note_foreign(request.url, faults))
         page.goto(url)
-        page.get_by_role("button", name="Start comparison").wait_for()
+        if ready:
+            page.get_by_role("button", name=ready).wait_for()
         return page
 
     yield open_page

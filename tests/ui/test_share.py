@@ -16,6 +16,8 @@ from playground.ui.login import LASTS_S, TRIES, WAIT_S, Login, TooOften
 from tests.ui.conftest import NAME, PASSWORD, SHARED_AS, Served, until
 
 API = "/gradio_api"
+CACHES = ("formats", "models", "estimates")
+"""What reading keeps, once for each model there is: it spares the next who asks the work."""
 
 
 def visitor(page: Served, **headers: str) -> httpx.Client:
@@ -59,7 +61,12 @@ def kept(home: Path) -> tuple[list[str], list[str]]:
     database.execute("UPDATE runs SET heartbeat_at = NULL")
     rows = sorted(database.iterdump())
     database.close()
-    files = sorted(str(p) for p in home.rglob("*") if not p.name.startswith("playground.db"))
+    inside = (p.relative_to(home) for p in home.rglob("*"))
+    files = sorted(
+        str(p)
+        for p in inside
+        if p.parts[0] not in CACHES and not p.name.startswith("playground.db")
+    )
     return rows, files
 
 
