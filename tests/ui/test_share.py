@@ -16,8 +16,8 @@ from playground.ui.login import LASTS_S, TRIES, WAIT_S, Login, TooOften
 from tests.ui.conftest import NAME, PASSWORD, SHARED_AS, Served, until
 
 API = "/gradio_api"
-CACHES = ("formats", "models", "estimates")
-"""What reading keeps, once for each model there is: it spares the next who asks the work."""
+CACHES = ("formats", "models", "estimates", "residents")
+"""What reading keeps, once for each model there is, and which children read: no state of anybody."""
 
 
 def visitor(page: Served, **headers: str) -> httpx.Client:
