@@ -17,7 +17,7 @@ from tests.ui.conftest import NAME, PASSWORD, SHARED_AS, Served, until
 
 API = "/gradio_api"
 CACHES = ("formats", "models", "estimates", "residents")
-"""What reading keeps, once for each model there is, and which children read: no state of anybody."""
+"""What reading keeps, once for each model, and which children read: nothing that anybody set."""
 
 
 def visitor(page: Served, **headers: str) -> httpx.Client:
