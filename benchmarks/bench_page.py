@@ -107,9 +107,11 @@ def served(home: Path) -> Iterator[tuple[str, psutil.Process]]:
     """The page in a process of its own, whose CPU time is then the server's alone."""
     command = [sys.executable, "-m", "benchmarks.bench_page_server", str(home)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    yield server.stdout.readline().strip(), psutil.Process(server.pid)
-    server.terminate()
-    server.wait()
+    try:
+        yield server.stdout.readline().strip(), psutil.Process(server.pid)
+    finally:
+        server.terminate()
+        server.wait()
 
 
 @dataclass(frozen=True)
