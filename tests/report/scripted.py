@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from playground.config import SettingsError
 from playground.events import Answer, EvalAnswers, Facts
 from playground.presets import load_preset
 from playground.processes import ProcessId
@@ -43,6 +44,8 @@ def scripted(
                 store.append(run.id, event)
         except MemoryError as full:
             error, cause = str(full), "out of memory"
+        except SettingsError as refused:
+            error, cause = str(refused), "refused"
         if facts:
             store.append(run.id, Facts(**facts))
         if answers:

@@ -80,7 +80,7 @@ def _body(store: RunStore, scene: Scene, content: Content) -> str:
         _section(text.COMMAND, f'<p class="soft">{text.COMMAND_INFO}</p>{_code(command)}'),
         _section(text.SETTINGS, _settings(records)),
         _section(text.ENVIRONMENT, _environment(records)) if known else "",
-        _section(text.MESSAGES, log(scene)),
+        _section("", _fold(text.MESSAGES, log(scene))),
         "" if content.answers is None else _section(text.ROWS, _rows(content)),
     ]
     return f"{_header(scene, content)}<main>{''.join(parts)}</main>"
@@ -89,6 +89,10 @@ def _body(store: RunStore, scene: Scene, content: Content) -> str:
 def _section(heading: str, body: str) -> str:
     named = f"<h2>{heading}</h2>" if heading else ""
     return f'<section class="sheet">{named}{body}</section>'
+
+
+def _fold(heading: str, body: str) -> str:
+    return f'<details class="rest"><summary>{heading}</summary>{body}</details>'
 
 
 def _code(words: str) -> str:

@@ -1,0 +1,188 @@
+"""Reports on the page, who may fetch which, and the file itself in a browser without a network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from playground.store import RunStore
+from playground.ui import guard
+from playground.ui.report import as_text
+from playground.ui.text import report as text
+from tests.report.scripted import scripted
+from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
+from tests.ui.test_accessibility import faults
+
+expect.set_options(timeout=PATIENCE_MS)
+Visit = Callable[..., Page]
+
+
+def test_a_report_is_made_for_who_asks_and_nothing_else_is(served: Served) -> None:
+    group = scripted(served.store, "Mine", answers=("the question", "right", "said"))
+    with httpx.Client(base_url=served.url) as client:
+        for kind, media in (
+            ("html", "text/html"),
+            ("json", "application/json"),
+            ("csv", "text/csv"),
+        ):
+            got = client.get(f"/reports/{group.id}.{kind}")
+            assert got.status_code == 200 and got.headers["content-type"].startswith(media)
+            name = f"fp4-report-{group.id}.{kind}"
+            assert got.headers["content-disposition"] == f'attachment; filename="{name}"'
+            assert "the question" not in got.text
+        assert "the question" in client.get(f"/reports/{group.id}.csv?rows=yes").text
+        for path in (
+            f"{group.id}.db",
+            f"{group.id}",
+            "g-none.html",
+            f"{group.id[:6]}.html",
+            "..%2fplayground.html",
+            "%2e%2e/playground.db",
+            f"{group.run_ids[0]}.html",
+        ):
+            assert client.get(f"/reports/{path}").status_code == 404, path
+
+
+def test_visitors_read_reports_without_rows_and_not_too_many(
+    shared: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = scripted(shared.store, answers=("the question", "right", "said"))
+    asked = f"/reports/{group.id}.csv"
+    with httpx.Client(base_url=shared.url) as visitor:
+        assert visitor.get(asked).status_code == 200
+        refused = visitor.get(f"{asked}?rows=yes")
+        assert (refused.status_code, refused.text) == (403, text.ROWS_FOR_OWNERS)
+        answers = [visitor.get(asked).status_code for _ in range(guard.VISITORS_A_MINUTE)]
+        assert answers[-2:] == [200, 429], "one was asked for before"
+        visitor.post("/login", data={"name": NAME, "password": PASSWORD})
+        assert "the question" in visitor.get(f"{asked}?rows=yes").text
+
+
+@pytest.mark.browser
+def test_a_report_is_downloaded_from_compare_with_rows_where_ticked(
+    served: Served, visit: Visit, tmp_path: Path
+) -> None:
+    group = scripted(served.store, "Mine", answers=("the question", "right", "said"))
+    page = visit(f"{served.url}/?group={group.id}")
+
+    def fetched() -> str:
+        with page.expect_download() as download:
+            page.locator("#reports").get_by_role("link", name="Report (HTML)").click()
+        assert download.value.suggested_filename == f"fp4-report-{group.id}.html"
+        return Path(download.value.path()).read_text()
+
+    assert "the question" not in fetched()
+    page.get_by_label(text.WITH_ROWS).check()
+    expect(page.locator("#reports a").first).to_have_attribute("href", re.compile("rows=yes"))
+    assert "the question" in fetched()
+
+
+@pytest.mark.browser
+def test_a_visitor_is_offered_no_rows(shared: Served, visit: Visit) -> None:
+    group = scripted(shared.store)
+    page = visit(f"{shared.url}/?group={group.id}", ready="Log in to start")
+    expect(page.locator("#reports").get_by_role("link", name="CSV")).to_be_visible()
+    expect(page.get_by_label(text.WITH_ROWS)).to_have_count(0)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore(tmp_path / "runs")
+
+
+@pytest.fixture
+def opened(chromium: Any, tmp_path: Path) -> Any:
+    """``opened(report)``: from disk and without a network; nothing may fail or be asked for."""
+    contexts, faults = [], []
+
+    def open_file(made: str, *, width: int = 1400, dark: bool = False) -> Page:
+        file = tmp_path / "report.html"
+        file.write_text(made)
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            offline=True,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
+        asks = lambda r: r.url != file.as_uri()  # noqa: E731
+        page.on("request", lambda r: faults.append(f"asked for {r.url}") if asks(r) else None)
+        page.goto(file.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+@pytest.mark.browser
+def test_the_file_is_read_and_zoomed_without_a_network(store: RunStore, opened: Any) -> None:
+    script = {"memory_ends_at": 50, "only": "nvfp4", "heal_at": 30}
+    group = scripted(store, script=script, precisions="fp32,fp16,nvfp4", seeds="2")
+    page = opened(as_text(store, group, "html"))
+    plot = page.locator(".plot-loss .plot-box svg")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for name in ("FP32 × 2", "FP16 × 2", "NVFP4 × 2"):
+        for panel in ("loss", "tokens_per_s", "memory_mib"):
+            expect(page.locator(f".plot-{panel} .tip")).to_contain_text(name)
+    expect(page.locator('.plot-loss .mark[data-kind="out of memory"]')).to_have_count(2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] / 2, steps=3)
+    page.mouse.up()
+    expect(page.locator(".charts")).not_to_have_attribute("data-zoom", "")
+    page.get_by_role("button", name="seconds", exact=True).click()
+    expect(page.locator(".charts")).to_have_attribute("data-axis", "time")
+    assert page.url.endswith("report.html"), "no address is noted in a file"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
+def test_axe_finds_nothing_serious_in_the_file(
+    store: RunStore, opened: Any, width: int, dark: bool
+) -> None:
+    group = scripted(store, answers=("asked", "right", "said"), probe_every="20")
+    # axe itself is a script, which the file's policy would not let run.
+    made = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", as_text(
+        store, group, "html", rows=True))  # fmt: skip
+    page = opened(made, width=width, dark=dark)
+    page.locator("details").evaluate_all("all => all.forEach(fold => { fold.open = true; })")
+    assert faults(page) == []
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width, f"the file is {wide} pixels wide"
+
+
+@pytest.mark.browser
+def test_a_script_that_gets_into_the_file_does_not_run(store: RunStore, chromium: Any) -> None:
+    made = as_text(store, scripted(store), "html")
+    made = made.replace("<main>", "<main><script>document.title = 'run'</script>")
+    page = chromium.new_page()
+    page.set_content(made)
+    assert page.locator(".plot-loss .line").count() == 2, "the file's own script has run"
+    assert page.title() != "run"
+    page.close()
+
+
+@pytest.mark.browser
+def test_paper_is_light_and_shows_what_was_folded(store: RunStore, opened: Any) -> None:
+    page = opened(as_text(store, scripted(store), "html"), dark=True)
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.locator(".log")).to_be_visible()
+    expect(page.locator(".tools")).to_be_hidden()
+    assert dark != page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert page.locator(".plot-loss svg").evaluate("svg => svg.viewBox.baseVal.width") <= 680
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".log")).to_be_hidden()
