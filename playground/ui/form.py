@@ -27,8 +27,9 @@ from playground.config import (
 from playground.data.check import check_rows
 from playground.presets import Preset, load_preset
 from playground.store import Group
-from playground.ui import data, fit, labels, models, preview, text
+from playground.ui import data, fit, models, preview, text
 from playground.ui.text import cards as cards_text
+from playground.ui.text import labels
 
 MAIN = ("max_steps", "learning_rate", "micro_batch_size", "max_seq_len", "lora_r")
 """Settings that most people touch; all others are folded away."""

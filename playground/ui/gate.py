@@ -33,6 +33,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from playground.config import SettingsError
 from playground.data.uploads import MAX_BYTES
 from playground.ui.guard import MAY_CHANGE, may_change
+from playground.ui.languages import Spoken
 from playground.ui.login import Login
 from playground.ui.text import share as text
 
@@ -67,6 +68,7 @@ def app_kwargs(host: str, login: Login | None = None, shared_as: str | None = No
         Middleware(AuthenticationMiddleware, backend=_Who(login)),
         Middleware(Gate),
         Middleware(Packed),
+        Middleware(Spoken),
     ]
     if host in LOOPBACK:  # served for others, the names by which it is reached are not known here
         allowed = sorted(LOOPBACK | {"[::1]"} | ({shared_as} if shared_as else set()))

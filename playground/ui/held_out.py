@@ -12,8 +12,8 @@ from playground.config import PRECISIONS
 from playground.events import Answer
 from playground.generate import columns_of
 from playground.store import Group, RunStore
-from playground.ui.labels import LABELS
 from playground.ui.panels import swatch
+from playground.ui.text import labels
 from playground.ui.text import try_it as text
 
 MOST_ROWS = 50
@@ -70,7 +70,7 @@ def table(arms: Sequence[ArmAnswers], which: str = "all", asked: int = 0) -> str
     """
     if not arms:
         said = text.NO_QUESTIONS if asked else text.NO_ROWS
-        said = said.format(setting=LABELS["exact_match_rows"])
+        said = said.format(setting=labels.LABELS["exact_match_rows"])
         return f'<p class="soft">{escape(said)}</p>'
     rows = [row for row in sorted(arms[0].after) if _is_asked_for(row, arms, which)]
     if not rows:

@@ -19,8 +19,9 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from playground import users
-from playground.ui.text import TITLE
+from playground import language, users
+from playground.ui import text as page_text
+from playground.ui.languages import ADDRESSED
 from playground.ui.text import share as text
 from playground.ui.theme import head
 
@@ -107,8 +108,8 @@ class Login:
     def routes(self) -> list[Route]:
         """``/login`` and ``/logout``, to stand before Gradio's own, which are for its own auth."""
         return [
-            Route("/login", self._form, methods=["GET"]),
-            Route("/login", self._enter, methods=["POST"]),
+            Route("/login", self._form, methods=["GET"], middleware=ADDRESSED),
+            Route("/login", self._enter, methods=["POST"], middleware=ADDRESSED),
             Route("/logout", self._leave, methods=["POST"]),
             Route("/logout", lambda request: RedirectResponse("./", 303), methods=["GET"]),
         ]
@@ -164,9 +165,9 @@ def _page(wrong: str = "", name: str = "", back: str = "", status: int = 200) ->
     alert = f'<p class="notice is-error" role="alert">{escape(wrong)}</p>' if wrong else ""
     query = _query(back)
     return HTMLResponse(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language.spoken()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text.LOG_IN} – {TITLE}</title>{head()}{_DARK}</head>"
+        f"<title>{text.LOG_IN} – {page_text.TITLE}</title>{head()}{_DARK}</head>"
         '<body class="login"><main>'
         f"<h1>{text.LOGIN_TITLE}</h1><p>{text.LOGIN_INTRO}</p>{alert}"
         '<form method="post" action="login">'

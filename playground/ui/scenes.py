@@ -19,14 +19,17 @@ from typing import Any
 import gradio as gr
 from gradio.blocks import Block
 
+from playground.language import spoken
 from playground.store import RunStore
 from playground.ui.watch import Scene, Seen, look, newest
 
 REST = 10
-KEPT = 4
-"""Drawings that are kept: what a visitor and who may change things see of two comparisons."""
+KEPT = 8
+"""Drawings that are kept: two comparisons, as a visitor and who may change things see them, in
+either language."""
 
 Draw = Callable[[Scene, bool], list[Any]]
+_Key = tuple[str | None, bool, str]  # the comparison, whether one may change it, the language
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Scenes:
             change things.
         """
         self._store, self._log_tail, self._draw = store, log_tail, draw
-        self._drawn: OrderedDict[tuple[str | None, bool], _Drawing] = OrderedDict()
+        self._drawn: OrderedDict[_Key, _Drawing] = OrderedDict()
         self._lock = threading.Lock()
 
     def has_news(self, seen: Seen, may_change: bool) -> bool:
@@ -56,7 +59,7 @@ class Scenes:
         now = newest(self._store, seen.group_id)
         if now == seen:
             return False
-        drawing = self._drawn.get((now.group_id, may_change))
+        drawing = self._drawn.get((now.group_id, may_change, spoken()))
         return drawing is None or drawing.seen != seen or not _rests(drawing, now)
 
     def show(self, seen: Seen, may_change: bool) -> list[Any] | None:
@@ -67,7 +70,7 @@ class Scenes:
         now = newest(self._store, seen.group_id)
         if now == seen:
             return None
-        key = (now.group_id, may_change)
+        key = (now.group_id, may_change, spoken())
         with self._lock:
             drawing = self._drawn.get(key)
             if drawing is None or drawing.seen != now and not (seen.sent and _rests(drawing, now)):
@@ -81,7 +84,7 @@ class Scenes:
         ]
         return [replace(drawing.seen, sent=drawing.marks), *parts]
 
-    def _draw_anew(self, key: tuple[str | None, bool], seen: Seen, may_change: bool) -> _Drawing:
+    def _draw_anew(self, key: _Key, seen: Seen, may_change: bool) -> _Drawing:
         began = time.thread_time()
         # Whatever the page showed, this look must find a scene: a queue like that there never is.
         never = replace(seen, queue=(("", ""),))

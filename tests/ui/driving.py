@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from playground.ui import labels
+from playground.ui.text import labels
 
 
 def points(page: Page) -> list[int]:

@@ -10,7 +10,9 @@ import pytest
 from playground.config import SECTIONS, SettingsError
 from playground.presets import list_presets, load_preset
 from playground.store import RunStore
-from playground.ui import form, labels
+from playground.ui import form
+from playground.ui.labels import labelled
+from playground.ui.text import labels
 
 QUICK = load_preset("quick")
 
@@ -84,7 +86,7 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
     wrong = filled(precisions=[], model="tinny", dataset="", max_steps="-1", grad_accum_steps="x")
     with pytest.raises(SettingsError) as error:
         form.read("quick", wrong)
-    said = labels.labelled(str(error.value))
+    said = labelled(str(error.value))
     for words in ("Precisions is empty", "tinny", "Dataset is", "“Steps”", "“Passes per step”"):
         assert words in said
     with pytest.raises(SettingsError) as error:
@@ -93,9 +95,9 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 
 
 def test_a_sentence_uses_the_labels_of_the_form() -> None:
-    said = labels.labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
+    said = labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
     assert said == "Lower “Rows per pass” (now 4) or “Longest row”; title is max_steps=4."
-    assert labels.labelled("A seed of the schedule.") == "A seed of the schedule."
+    assert labelled("A seed of the schedule.") == "A seed of the schedule."
 
 
 def test_a_file_that_cannot_be_learned_from_is_refused(tmp_path) -> None:

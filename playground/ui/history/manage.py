@@ -15,9 +15,10 @@ import gradio as gr
 from playground.config import PRECISIONS, SettingsError, check_precision, private
 from playground.presets import Preset
 from playground.store import Belongings, Group, RunStore
-from playground.ui import dialog, figures, form, labels, text
+from playground.ui import dialog, figures, form, text
 from playground.ui.panels import chip, overall
 from playground.ui.text import history as words
+from playground.ui.text import labels
 
 CHANGEABLE = ("model", "dataset", "precisions", "seeds", *form.SETTINGS)
 """What may be another when a comparison is run again: everything but its name."""

@@ -19,9 +19,10 @@ from playground.data.uploads import called
 from playground.preview.words import printable
 from playground.store import Run, RunStore
 from playground.ui import charts, form, marks, text
-from playground.ui.labels import LABELS, labelled
+from playground.ui.labels import labelled
 from playground.ui.panels import badge, chip, notice, swatch
 from playground.ui.text import history as words
+from playground.ui.text import labels
 
 FEWEST, MOST = 2, 8
 _SEED = "training.seed"
@@ -127,7 +128,7 @@ def setting_name(name: str) -> str:
     leaf = name.rsplit(".", 1)[-1]
     top = {"model": text.MODEL, "dataset": text.DATASET, "precision": text.PRECISION}
     recorded = name.startswith(("environment.", "device."))
-    return top.get(name) or (LABELS.get(leaf) if not recorded else None) or name
+    return top.get(name) or (labels.LABELS.get(leaf) if not recorded else None) or name
 
 
 def differences(found: Overlay) -> str:

@@ -5,6 +5,8 @@ Those of Compare and of the page as a whole are here; each other page has a modu
 
 from __future__ import annotations
 
+from playground import language
+
 TITLE = "FP4 Playground"
 TAGLINE = "What does 4-bit training cost, and what does it buy? Train it twice and see."
 EMULATED_HERE = "Loss curves are real all the same; speed here says nothing about a GPU."
@@ -315,3 +317,5 @@ STILL_RUNNING = (
     "“{title}” goes on without it. Open the page again to watch, or stop it with: {stop}"
 )
 WAITING_WILL_END = "What was still waiting in the queue does not start without the page."
+
+language.words(__name__)

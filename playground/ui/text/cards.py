@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 ANY_MACHINE = "On any machine"
 FOR_A_GPU = "For a GPU"
 NO_GPU = (
@@ -53,3 +55,5 @@ DELETED = "The preset “{name}” is deleted."
 STEP_MODEL = "1. Model"
 STEP_DATA = "2. Data"
 STEP_SETTINGS = "3. Precisions and settings"
+
+language.words(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 UPLOAD = "Upload a file"
 UPLOAD_INFO = (
     "JSONL, JSON, CSV, TSV, Parquet or text, also packed as .gz or .zst; {most} MiB at most."
@@ -70,3 +72,5 @@ NOT_TEXT = (
 NOT_THERE = (
     "The setting Columns takes the {part} from “{column}”, and there is no such column here."
 )
+
+language.words(__name__)

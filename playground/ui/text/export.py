@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 TITLE = "Take it away: adapter or merged model"
 INTRO = (
     "What is written is loaded again and asked held-out rows. It is offered only if it says what "
@@ -27,3 +29,5 @@ DOWNLOAD = "Download ({size} MiB)"
 VERIFIED = "verified, logits differ by at most {largest}"
 VERIFIED_EXACT = "verified, the same logits to the last bit"
 UNPACKED = "in the run's folder; build it again to have it in one file"
+
+language.words(__name__)

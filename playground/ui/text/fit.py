@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 DEVICE = "Memory on"
 THIS_MACHINE = "this machine"
 DEVICE_CHOICE = "{name}, {memory}"
@@ -44,3 +46,5 @@ AND = ", "
 WEIGHTS_IN = "{size} in {label}"
 GIB = "{size} GiB"
 MIB = "{size} MiB"
+
+language.words(__name__)

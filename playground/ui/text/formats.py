@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 TAB = "Formats"
 TITLE = "What four bits can hold"
 INTRO = (
@@ -206,3 +208,5 @@ TABLE_CAPTION = "Relative errors; a heading sorts by its column"
 LAYER_COLUMN = "layer"
 SHAPE_COLUMN = "shape"
 NON_FINITE = "{count} values are NaN or infinite"
+
+language.words(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 TAB = "History"
 HEADING = "Earlier comparisons"
 INTRO = (
@@ -110,3 +112,5 @@ SETTINGS_DIFFER = "Settings"
 ENVIRONMENT_DIFFERS = "What they ran in"
 NO_DIFFERENCE = "No setting and nothing that was recorded about the machine."
 NOT_RECORDED = "not recorded"
+
+language.words(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 # In the list: those on this machine first, then those that would be fetched.
 CHOICE_HERE = "{name} · {size}, on this machine"
 CHOICE_HUB = "{name} · {size} to fetch · {licence}"
@@ -40,3 +42,5 @@ NOT_FOR_VISITORS = (
     "Models in folders of this machine are shown to those who have logged in; log in, or pick one "
     "of the list."
 )
+
+language.words(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 # On the page.
 LOG_IN = "Log in"
 LOG_OUT = "Log out"
@@ -50,3 +52,5 @@ WHY_NO_FOLDER = (
 WHY_REFUSED = "the share server did not accept the tunnel"
 WHY_SLOW = "the share server did not answer within {seconds} seconds"
 WHY_OTHER = "the tunnel ended with {error}"
+
+language.words(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from playground import language
+
 TAB = "Try it"
 HEADING = "Ask them all the same"
 INTRO = (
@@ -77,3 +79,5 @@ NOT_ASKED = "not asked"
 LEGEND = "In a wrong answer, {more} is too much and {less} is missing."
 LEGEND_MORE = "this"
 LEGEND_LESS = "this"
+
+language.words(__name__)

@@ -1,0 +1,82 @@
+"""Every sentence of the page has a twin in Traditional Chinese, with the same fields."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import string
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from playground.language import Words, twin
+from playground.ui import text
+
+MODULES = [
+    "playground.ui.text",
+    *(
+        f"playground.ui.text.{found.name}"
+        for found in pkgutil.iter_modules(text.__path__)
+        if not found.ispkg
+    ),
+]
+ALIKE = re.compile(
+    r"[\W\d_]*(?:\{\w*\}|[\W\d_]|FP4 Playground|NVFP4|MXFP4|NF4|FP8 E4M3|N\(0,1\)|"
+    r"nats|[GM]iB|JSON|CSV|Top p|Alpha|Dropout|torch\.compile)*"
+)
+"""What is the same in both: names, formats, units, signs."""
+
+
+def constants(module: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(module).items() if name.isupper()}
+
+
+def leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, f"{at}/{key}")
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from leaves(part, f"{at}/{number}")
+    else:
+        raise AssertionError(f"{at} is no sentence")
+
+
+def fields(sentence: str) -> set[str]:
+    return {f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(sentence) if name}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_sentence_has_a_twin_with_the_same_fields(name: str) -> None:
+    module = importlib.import_module(name)
+    assert type(module) is Words, "ends without language.words(__name__)"
+    english = dict(leaves(constants(module), name))
+    chinese = dict(leaves(constants(twin(module, "zh-TW")), name))
+    assert chinese.keys() == english.keys()
+    for at, sentence in english.items():
+        assert fields(chinese[at]) == fields(sentence), at
+        if chinese[at] == sentence:
+            assert ALIKE.fullmatch(sentence), f"{at} is not translated"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_marks_between_chinese_words_are_chinese(name: str) -> None:
+    chinese = leaves(constants(twin(importlib.import_module(name), "zh-TW")), name)
+    narrow = r"[\u3400-\u9fff}][,;:?!()]|[,;:?!(][\u3400-\u9fff{]"
+    close = r"[\u3400-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u3400-\u9fff]"
+    for at, sentence in chinese:
+        assert not re.search(narrow, sentence), f"{at}: a narrow mark"
+        assert not re.search(close, sentence), f"{at}: no space between Latin and Chinese"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_sentences_can_stand_in_html_and_in_scripts(name: str) -> None:
+    """The page is built with marks, which are filled where quotes and brackets would mean more."""
+    module = importlib.import_module(name)
+    for language in (module, twin(module, "zh-TW")):
+        for at, sentence in leaves(constants(language), name):
+            assert not re.search(r'["<>&\\]', sentence), at
