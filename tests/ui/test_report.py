@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from playground.store import RunStore
 from playground.ui import guard
-from playground.ui.report import as_text
+from playground.ui.report import as_text, section
 from playground.ui.text import report as text
 from tests.report.scripted import scripted
 from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
@@ -49,19 +49,48 @@ def test_a_report_is_made_for_who_asks_and_nothing_else_is(served: Served) -> No
             assert client.get(f"/reports/{path}").status_code == 404, path
 
 
-def test_visitors_read_reports_without_rows_and_not_too_many(
-    shared: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_visitors_read_reports_without_rows(shared: Served) -> None:
     group = scripted(shared.store, answers=("the question", "right", "said"))
     asked = f"/reports/{group.id}.csv"
     with httpx.Client(base_url=shared.url) as visitor:
         assert visitor.get(asked).status_code == 200
+        plain = visitor.get(asked, headers={"accept-encoding": "identity"})
+        assert plain.text.startswith("comparison,title")
         refused = visitor.get(f"{asked}?rows=yes")
         assert (refused.status_code, refused.text) == (403, text.ROWS_FOR_OWNERS)
-        answers = [visitor.get(asked).status_code for _ in range(guard.VISITORS_A_MINUTE)]
-        assert answers[-2:] == [200, 429], "one was asked for before"
         visitor.post("/login", data={"name": NAME, "password": PASSWORD})
         assert "the question" in visitor.get(f"{asked}?rows=yes").text
+        assert "the question" not in visitor.get(asked).text, "nothing with rows is kept"
+
+
+def test_visitors_have_few_reports_made_and_get_the_newest_there_is(
+    shared: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other = scripted(shared.store), scripted(shared.store)
+    made = []
+    monkeypatch.setattr(section, "as_text", lambda *asked, **_: made.append(asked) or "made")
+    with httpx.Client(base_url=shared.url) as visitor:
+        for change in range(guard.VISITORS_A_MINUTE + 3):
+            for _ in range(2):  # the second time nothing has changed
+                assert visitor.get(f"/reports/{first.id}.csv").status_code == 200
+            shared.store.annotate(first.id, f"Note {change}")
+        assert len(made) == guard.VISITORS_A_MINUTE
+        refused = visitor.get(f"/reports/{other.id}.csv")
+        assert (refused.status_code, refused.text) == (429, text.BUSY)
+
+
+def test_after_a_long_one_visitors_wait_and_owners_do_not(
+    shared: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other = scripted(shared.store), scripted(shared.store)
+    monkeypatch.setattr(section, "LONG_S", -1.0)  # whatever it takes is long
+    monkeypatch.setattr(section, "REST", 1e6)
+    with httpx.Client(base_url=shared.url) as visitor:
+        assert visitor.get(f"/reports/{first.id}.csv").status_code == 200
+        assert visitor.get(f"/reports/{first.id}.csv").status_code == 200
+        assert visitor.get(f"/reports/{other.id}.csv").status_code == 429
+        visitor.post("/login", data={"name": NAME, "password": PASSWORD})
+        assert visitor.get(f"/reports/{other.id}.csv").status_code == 200
 
 
 @pytest.mark.browser

@@ -7,6 +7,7 @@ function dress() {
 }
 
 function print(on) {
+  hoverX = null;
   document.documentElement.classList.toggle("is-printed", on);
   document.documentElement.classList.toggle("dark", dark.matches && !on);
   for (const fold of document.querySelectorAll("details.rest")) fold.open = on;
