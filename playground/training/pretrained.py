@@ -110,14 +110,19 @@ def _configuration(
 
 
 def _give_padding(entry: ModelEntry, tokenizer: Any, known: int) -> None:
-    """A token to pad with, out of the ``known`` ones that have an embedding."""
+    """A token to pad with, out of the ``known`` ones that have an embedding.
+
+    Raises:
+        SettingsError: there is no end mark, which every answer must close with and is learned.
+    """
     if tokenizer.pad_token_id is None or tokenizer.pad_token_id >= known:
         # Only the mask and the labels, which go by position, decide what padding is.
         tokenizer.pad_token = tokenizer.eos_token
-    if tokenizer.pad_token_id is None:
+    if tokenizer.eos_token_id is None or tokenizer.eos_token_id >= known:
         raise SettingsError(
-            f"The tokenizer of model '{entry.id}' has no end mark (eos_token), so no answer would "
-            "ever end; give it one in tokenizer_config.json, or pick another model."
+            f"The tokenizer of model '{entry.id}' has no end mark (eos_token) that the model "
+            "knows, so no answer would ever end; give it one in tokenizer_config.json, or pick "
+            "another model."
         )
 
 
@@ -182,12 +187,18 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
         "architecture": _empty,
     }
     try:
-        return loaders[part](**arguments)
+        # Said each time: unsaid, transformers asks whoever is at the terminal and heeds a yes.
+        return loaders[part](**arguments, trust_remote_code=False)
     except Exception as error:
         # A broken file makes the libraries raise anything: struct.error, ZeroDivisionError, ...
         if _is_out_of_memory(error):
             raise SettingsError(
                 f"Model '{entry.id}' does not fit into this machine's memory; pick a smaller one."
+            ) from error
+        if "trust_remote_code" in str(error):
+            raise SettingsError(
+                f"Model '{entry.id}' needs Python code of its own (auto_map in its config.json), "
+                "and code that comes with a model is never run here; pick another model."
             ) from error
         source = f"{entry.gguf_file} of " if entry.gguf_file else ""
         raise SettingsError(
@@ -196,13 +207,15 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
         ) from error
 
 
-def _empty(config: Any, dtype: torch.dtype) -> Any:
+def _empty(config: Any, dtype: torch.dtype, *, trust_remote_code: bool) -> Any:
     from transformers import AutoModelForCausalLM
     from transformers.initialization import no_init_weights
 
     with torch.device("meta"), no_init_weights():
         # A copy, for a model writes into its configuration.
-        model = AutoModelForCausalLM.from_config(deepcopy(config), dtype=dtype)
+        model = AutoModelForCausalLM.from_config(
+            deepcopy(config), dtype=dtype, trust_remote_code=trust_remote_code
+        )
     model.tie_weights()
     model.config.use_cache = False
     return model

@@ -72,12 +72,23 @@ def test_a_pickle_is_never_read(copied: Path, configure: Configure) -> None:
     assert str(copied) not in str(e.value)
 
 
-def test_code_that_comes_with_a_model_is_never_run(copied: Path, configure: Configure) -> None:
+def test_code_that_comes_with_a_model_is_never_run(
+    copied: Path, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda question: "y")  # nobody is asked
     (copied / "evil.py").write_text("raise SystemExit('ran')\nclass C: pass\n")
     auto_map = {"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.C"}
     set_config(copied, model_type="custom", auto_map=auto_map)
-    with pytest.raises(SettingsError, match="cannot be loaded"):
+    with pytest.raises(SettingsError, match="needs Python code of its own .* is never run here"):
         load(local(copied), configure())
+
+
+def test_code_beside_an_architecture_that_is_known_is_passed_over(
+    copied: Path, configure: Configure
+) -> None:
+    (copied / "evil.py").write_text("raise SystemExit('ran')\nclass C: pass\n")
+    set_config(copied, auto_map={"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.C"})
+    assert load(local(copied), configure()).coverage.converted == 14
 
 
 def set_config(folder: Path, **changes: object) -> None:
@@ -167,14 +178,17 @@ def test_padding_that_the_embedding_does_not_know_is_replaced(
     assert load(local(copied), configure()).tokenizer.pad_token_id == 1
 
 
-def test_without_padding_and_end_mark_the_model_is_refused(
-    copied: Path, configure: Configure
+@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("end_mark", [None, "<|beyond the embedding|>"])
+def test_without_an_end_mark_that_it_knows_the_model_is_refused(
+    copied: Path, configure: Configure, end_mark: str | None, padded: bool
 ) -> None:
-    file = copied / "tokenizer_config.json"
-    settings = json.loads(file.read_text())
-    del settings["pad_token"], settings["eos_token"]
-    file.write_text(json.dumps(settings))
-    with pytest.raises(SettingsError, match=r"of model 'mine' has no end mark \(eos_token\)"):
+    tokenizer = AutoTokenizer.from_pretrained(copied)
+    tokenizer.eos_token = end_mark
+    if not padded:
+        tokenizer.pad_token = None
+    tokenizer.save_pretrained(copied)
+    with pytest.raises(SettingsError, match=r"of model 'mine' has no end mark \(eos_token\) that"):
         load(local(copied), configure())
 
 
