@@ -158,6 +158,18 @@ def twin(module: ModuleType, code: str) -> ModuleType:
     return importlib.import_module(f"{package}.{_TWINS[code]}{rest}")
 
 
+def beside(module: ModuleType, name: str, code: str) -> ModuleType:
+    """A module of words in one language that has none of its own in English."""
+    return importlib.import_module(f"{twin(module, code).__name__.rpartition('.')[0]}.{name}")
+
+
+def through(change: Callable[[str], str], sentence: str) -> str:
+    """``change(sentence)``, whatever the language."""
+    if isinstance(sentence, Mark):
+        return Mark({code: change(said) for code, said in sentence.said.items()})
+    return change(sentence)
+
+
 def either(said: Mapping[str, str]) -> str:
     """What is said in each language, as a constant of a module of sentences would be."""
     code = _asked()

@@ -10,7 +10,7 @@ from statistics import median
 from playground.config import PRECISIONS
 from playground.events import Step
 from playground.store import Run
-from playground.ui import figures, marks, text
+from playground.ui import figures, marks, recorded, text
 from playground.ui.labels import labelled
 from playground.ui.panels import badge, chip, overall, swatch
 from playground.ui.watch import Arm, Scene
@@ -141,7 +141,7 @@ def _doing(arm: Arm) -> str:
     if run.stage is None:
         return text.STARTING
     left = remaining_s(arm.record.steps, run.config.training.max_steps)
-    words = [run.stage.name, run.stage.detail]
+    words = [recorded.said(run.stage.name), recorded.said(run.stage.detail)]
     if left is not None:
         words.append(text.ETA.format(time=figures.duration(left)))
     return ", ".join(w for w in words if w)
@@ -157,7 +157,7 @@ def _ended(run: Run) -> str:
         return again.format(time=took)
     if run.stage is None:
         return text.ENDED_AFTER.format(time=took)
-    return text.ENDED_WHILE.format(time=took, stage=run.stage.name)
+    return text.ENDED_WHILE.format(time=took, stage=recorded.said(run.stage.name))
 
 
 def remaining_s(steps: list[Step] | tuple[Step, ...], total: int) -> float | None:

@@ -25,6 +25,7 @@ from playground.ui import (
     history,
     languages,
     links,
+    recorded,
     report,
     text,
     try_it,
@@ -73,7 +74,7 @@ def _masthead(device: Device) -> str:
     return (
         f'<header class="masthead"><div><h1>{text.TITLE}</h1><p>{text.TAGLINE}</p></div>'
         f'<div class="device"><p><b>{escape(device.name)}</b></p>'
-        f"<p>{escape(device.reason)} {escape(here(device))}</p></div></header>"
+        f"<p>{escape(recorded.said(device.reason))} {escape(here(device))}</p></div></header>"
     )
 
 

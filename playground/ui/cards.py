@@ -15,13 +15,14 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
+from playground import language
 from playground.catalog import resolve_model
 from playground.config import SettingsError
 from playground.hardware import Device
 from playground.own_presets import delete_preset, own_presets
 from playground.presets import Preset, load_preset
 from playground.store import RunStore
-from playground.ui import dialog, expected, guard, panels
+from playground.ui import dialog, expected, guard, panels, recorded
 from playground.ui.text import cards as text
 
 _SCRIPT = """
@@ -127,7 +128,7 @@ def build(presets: Sequence[Preset], device: Device) -> Cards:
     ours = [_card(preset, startable=True) for preset in small]
     with gr.Accordion(text.FOR_A_GPU, open=gpu, elem_id="gpu-presets", elem_classes="fold"):
         if not gpu:
-            why = escape(text.NO_GPU.format(reason=device.reason))
+            why = escape(text.NO_GPU.format(reason=recorded.said(device.reason)))
             gr.HTML(f'<p class="why">{why}</p>', apply_default_css=False)
         ours += [_card(preset, startable=gpu) for preset in large]
     _eyebrow(text.YOURS)
@@ -143,10 +144,11 @@ def _eyebrow(words: str) -> None:
     gr.HTML(f'<h2 class="eyebrow">{words}</h2>', apply_default_css=False)
 
 
-def _card(preset: Preset, startable: bool) -> Card:
+def _card(plain: Preset, startable: bool) -> Card:
+    preset = recorded.told(plain)
     with gr.Column(elem_classes="sheet preset"):
         gr.HTML(
-            f"<h3>{escape(preset.title)}</h3><p>{_prose(preset.summary)}</p>",
+            f"<h3>{escape(preset.title)}</h3><p>{prose(preset.summary)}</p>",
             apply_default_css=False,
         )
         facts = gr.HTML("", apply_default_css=False)
@@ -157,12 +159,17 @@ def _card(preset: Preset, startable: bool) -> Card:
                 start = text.START.format(name=preset.name)
                 run = gr.Button(start, variant="primary", size="sm")
             adjust = gr.Button(text.ADJUST, size="sm")
-    return Card(preset, run, adjust, facts)
+    return Card(plain, run, adjust, facts)
 
 
 def _expect(preset: Preset) -> str:
     summary = f"<summary>{text.EXPECT}</summary>"
-    return f"<details>{summary}<p>{_prose(preset.expect)}</p></details>" if preset.expect else ""
+    return f"<details>{summary}<p>{prose(preset.expect)}</p></details>" if preset.expect else ""
+
+
+def prose(words: str) -> str:
+    """A preset's words as HTML."""
+    return language.through(_prose, words)
 
 
 def _prose(words: str) -> str:
@@ -186,7 +193,7 @@ def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
     said = preset.summary or text.NO_WORDS.format(file=f"`presets/{preset.name}.yaml`")
     start = escape(text.START.format(name=preset.name))
     return (
-        f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{_prose(said)}</p>'
+        f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{prose(said)}</p>'
         f"{expected.facts(preset, store, device)}{_expect(preset)}<div>"
         f"{_button('select', preset.name, start, 'primary')}"
         f"{_button('edit', preset.name, text.ADJUST)}{_delete(preset.name)}</div></article>"

@@ -9,7 +9,7 @@ from playground.compare import RunRecord, arms, fairness
 from playground.compare.arms import several_seeds
 from playground.config import PRECISIONS
 from playground.events import FINAL
-from playground.ui import figures, text
+from playground.ui import figures, recorded, text
 from playground.ui.measured import crossed
 from playground.ui.panels import badge, swatch
 
@@ -17,7 +17,7 @@ _Cell = Callable[[RunRecord], str]
 
 
 def _how(r: RunRecord) -> str:
-    reason = f"<em>{escape(r.facts.how_reason)}</em>" if r.facts.how_reason else ""
+    reason = f"<em>{escape(recorded.said(r.facts.how_reason))}</em>" if r.facts.how_reason else ""
     return f"{badge(r.facts.how) or text.EM_DASH}{reason}"
 
 
@@ -58,13 +58,13 @@ def _energy(r: RunRecord) -> str:
     if joules is None:
         return text.EM_DASH
     of_token = text.ENERGY_A_TOKEN.format(
-        joules=figures.number(r.joules_per_token, 3), source=escape(source or "")
+        joules=figures.number(r.joules_per_token, 3), source=escape(recorded.said(source or ""))
     )
     return f"{figures.number(joules)} J<em>{of_token}</em>{_claim(r)}"
 
 
 def _weights(r: RunRecord) -> str:
-    source = r.facts.memory_source
+    source = recorded.said(r.facts.memory_source or "")
     return figures.mib(r.facts.weights_mib) + (f"<em>{escape(source)}</em>" if source else "")
 
 
@@ -208,7 +208,8 @@ def _coverage(r: RunRecord) -> str:
     if not found.skipped:
         return f"<p>{text.COVERAGE_ALL.format(**facts)}</p>"
     kept = "".join(
-        f"<li><code>{escape(s.name)}</code> {escape(s.reason)}</li>" for s in found.skipped
+        f"<li><code>{escape(s.name)}</code> {escape(recorded.said(s.reason))}</li>"
+        for s in found.skipped
     )
     said = text.COVERAGE_SOME.format(**facts)
     return f'<p>{said}</p><ul class="kept">{kept}</ul>'

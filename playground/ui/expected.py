@@ -9,7 +9,7 @@ from playground.config import PRECISIONS, SettingsError
 from playground.hardware import Device
 from playground.presets import Preset
 from playground.store import Run, RunStore
-from playground.ui import figures
+from playground.ui import figures, recorded
 from playground.ui.text import cards as text
 
 # From which compute capability on a GPU has units for a format; the README's table says the same.
@@ -34,7 +34,7 @@ def facts(preset: Preset, store: RunStore, device: Device) -> str:
     """The lines beneath a card: how long here, how it runs here, and whether it fits, if known."""
     lines = [how_long(preset, store, device), *how_it_runs(preset, device), fits(preset, store)]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-    label = escape(text.FACTS.format(title=preset.title))
+    label = escape(text.FACTS.format(title=recorded.told(preset).title))
     return f'<ul class="card-facts" aria-label="{label}">{items}</ul>'
 
 
@@ -46,7 +46,9 @@ def how_long(preset: Preset, store: RunStore, device: Device) -> str:
         ended = max(run.ended_at for run in earlier.runs)
         date = figures.moment(ended).split(" ")[0]
         return text.TOOK.format(time=figures.duration(took), date=date)
-    return text.TAKES.format(words=preset.takes) if preset.takes else text.TIME_UNKNOWN
+    return (
+        text.TAKES.format(words=recorded.told(preset).takes) if preset.takes else text.TIME_UNKNOWN
+    )
 
 
 def _ran_on(run: Run, device: Device) -> bool:

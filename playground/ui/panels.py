@@ -14,7 +14,7 @@ from playground.config import private
 from playground.data.uploads import called
 from playground.preview.words import printable
 from playground.store import Group
-from playground.ui import figures, text
+from playground.ui import figures, recorded, text
 from playground.ui.labels import labelled
 from playground.ui.text import try_it
 from playground.ui.watch import Scene
@@ -62,7 +62,7 @@ def heading(scene: Scene) -> str:
     link = f'<a href="?group={escape(group.id)}">{text.PERMALINK}</a>'
     link += f' <a class="narrow" href="#setup">{text.SET_UP_ANOTHER}</a>'
     return (
-        f'{_other(scene)}<div class="heading"><h2>{escape(group.title)}</h2>'
+        f'{_other(scene)}<div class="heading"><h2>{escape(recorded.titled(group.title))}</h2>'
         f"{chip(_status(scene))}<p>{' <i>·</i> '.join([*parts, link])}</p></div>"
     )
 
@@ -76,12 +76,14 @@ def _other(scene: Scene) -> str:
         return ""
     if shown in names and all(a.run.status == "queued" for a in scene.arms):
         ahead = scene.queue[: names.index(shown)]
-        titles = text.AND.join(f"“{_cut(group.title)}”" for group in ahead)
+        titles = text.AND.join(
+            text.QUOTED.format(words=_cut(recorded.titled(group.title))) for group in ahead
+        )
         said = text.QUEUED_BEHIND.format(titles=titles) if ahead else ""
     elif shown in names:
         said = text.WAIT_FOR_THIS.format(count=len(others))
     else:
-        said = text.OTHER_LIVE.format(title=_cut(others[0].title))
+        said = text.OTHER_LIVE.format(title=_cut(recorded.titled(others[0].title)))
     if len(scene.queue) == 1:
         link = f'<a href="?group={escape(others[0].id)}">{text.OTHER_LIVE_LINK}</a>'
         return f'<div class="notice is-info" role="status">{escape(said)} {link}</div>'
@@ -92,7 +94,7 @@ def _other(scene: Scene) -> str:
 
 def _queued(group: Group, shown: bool) -> str:
     waits = all(run.status == "queued" for run in group.runs)
-    title = escape(_cut(group.title))
+    title = escape(_cut(recorded.titled(group.title)))
     link = f'<a href="?group={escape(group.id)}">{title}</a>'
     here = f'<b aria-current="true">{title}</b> <span>{text.SHOWN_HERE}</span>'
     return f"<li>{chip('queued' if waits else 'running')}{here if shown else link}</li>"

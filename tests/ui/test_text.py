@@ -7,12 +7,16 @@ import pkgutil
 import re
 import string
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from playground import language
 from playground.language import Words, twin
-from playground.ui import text
+from playground.presets import list_presets
+from playground.ui import recorded, text
+from playground.ui.text import recorded as recorded_words
 
 MODULES = [
     "playground.ui.text",
@@ -27,6 +31,20 @@ ALIKE = re.compile(
     r"nats|[GM]iB|JSON|CSV|Top p|Alpha|Dropout|torch\.compile)*"
 )
 """What is the same in both: names, formats, units, signs."""
+
+
+ROOT = Path(__file__).parents[2]
+# As the sentences read once their lines are joined.
+SOURCES = re.sub(
+    r'"\s*f?"',
+    "",
+    "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("playground", "kernels")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if "text" not in path.parts
+    ),
+)
 
 
 def constants(module: Any) -> dict[str, Any]:
@@ -77,6 +95,36 @@ def test_marks_between_chinese_words_are_chinese(name: str) -> None:
 def test_sentences_can_stand_in_html_and_in_scripts(name: str) -> None:
     """The page is built with marks, which are filled where quotes and brackets would mean more."""
     module = importlib.import_module(name)
-    for language in (module, twin(module, "zh-TW")):
-        for at, sentence in leaves(constants(language), name):
+    for either in (module, twin(module, "zh-TW")):
+        for at, sentence in leaves(constants(either), name):
             assert not re.search(r'["<>&\\]', sentence), at
+
+
+def test_our_presets_are_told_of_with_the_same_figures() -> None:
+    twins = language.beside(recorded_words, "presets", "zh-TW").PRESETS
+    assert twins.keys() == {preset.name for preset in list_presets()}
+    for preset in list_presets():
+        for part, chinese in twins[preset.name].items():
+            english = getattr(preset, part)
+            assert bool(chinese) == bool(english), f"{preset.name}: {part}"
+            told, known = (set(re.findall(r"\d[\d,.]*\d|\d", said)) for said in (chinese, english))
+            # Numbers may become words, and words numbers; none may become another.
+            assert len(known - told) <= 2, f"{preset.name}: {part} leaves out {known - told}"
+
+
+@pytest.mark.parametrize("sentence", [s for _, s in leaves(constants(recorded_words), "")])
+def test_what_runs_record_is_written_so_somewhere(sentence: str) -> None:
+    """A sentence that was changed where it is written would stay English on the page."""
+    parts = [part for part in re.split(r"\{\w+\}|[,.(]", sentence) if len(part) > 3]
+    assert all(part.strip() in SOURCES for part in parts), parts
+
+
+def test_a_recorded_sentence_is_told_with_its_values() -> None:
+    with language.speaking("zh-TW"):
+        assert recorded.said("fetching the model") == "下載模型"
+        assert recorded.said("loss of 128 held-out rows") == "128 列保留資料的損失"
+        assert recorded.said("step 40") == "第 40 步"
+        assert recorded.said("What nobody wrote") == "What nobody wrote"
+        assert recorded.titled("Quick look") == "快速一覽"
+        assert recorded.titled("Quick looks") == "Quick looks"
+    assert recorded.said("step 40") == "step 40"

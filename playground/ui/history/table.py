@@ -9,7 +9,7 @@ from playground.config import PRECISIONS, private
 from playground.data.uploads import called
 from playground.preview.words import printable
 from playground.store import Group, Past, Run, Search
-from playground.ui import figures, text
+from playground.ui import figures, recorded, text
 from playground.ui.history.asking import PAGE, Listing
 from playground.ui.panels import badge, chip, overall, swatch
 from playground.ui.text import history as words
@@ -46,11 +46,11 @@ def _row(group: Group, difference: float | None, chosen: str | None) -> str:
     config = group.runs[0].config
     steps = text.STEPS_OF_EACH.format(steps=figures.count(config.training.max_steps))
     # An ordinary link: the keyboard, a new tab and a bookmark all work.
-    link = f'<a href="?group={escape(group.id)}">{escape(group.title)}</a>'
+    link = f'<a href="?group={escape(group.id)}">{escape(recorded.titled(group.title))}</a>'
     note = f'<span class="note">{escape(group.note)}</span>' if group.note else ""
     names = dict.fromkeys(run.precision for run in group.runs)
     arms = "".join(_arm(group, [r for r in group.runs if r.precision == n]) for n in names)
-    manage = escape(words.MANAGE_ONE.format(title=group.title))
+    manage = escape(words.MANAGE_ONE.format(title=recorded.titled(group.title)))
     here = ' aria-current="true"' if group.id == chosen else ""
     told = text.EM_DASH
     if difference is not None:
@@ -80,7 +80,7 @@ def _arm(group: Group, runs: Sequence[Run]) -> str:
 
 
 def _run(group: Group, run: Run, label: str) -> str:
-    said = escape(words.TICK.format(run=label, title=group.title))
+    said = escape(words.TICK.format(run=label, title=recorded.titled(group.title)))
     return (
         f'<label class="arm"><input type="checkbox" data-run="{escape(run.id)}" '
         f'aria-label="{said}">{swatch(run.precision)}<b>{label}</b>{chip(run.status)}'

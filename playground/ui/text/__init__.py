@@ -52,6 +52,7 @@ NO_PRECISION = (
 STARTED_AGAIN = "The same comparison is already running or waiting, so it was not started twice."
 QUEUED_BEHIND = "It waits for {titles} to end: one comparison runs at a time."
 AND = " and "
+QUOTED = "“{words}”"
 WAIT_FOR_THIS = "{count} more waiting: one comparison runs at a time."
 QUEUE = "What runs and what waits"
 SHOWN_HERE = "shown here"
