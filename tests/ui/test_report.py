@@ -93,6 +93,15 @@ def test_after_a_long_one_visitors_wait_and_owners_do_not(
         assert visitor.get(f"/reports/{other.id}.csv").status_code == 200
 
 
+def test_a_report_is_in_the_language_of_who_asks(served: Served) -> None:
+    asked = f"/reports/{scripted(served.store).id}.html"
+    for code, said in (("zh-TW", "記憶體，預測與實測"), ("en", "Memory, predicted and measured")):
+        with httpx.Client(base_url=served.url, headers={"accept-language": code}) as client:
+            made = client.get(asked).text
+        assert f'<html lang="{code}">' in made and said in made
+        assert "[[say:" not in made
+
+
 @pytest.mark.browser
 def test_a_report_is_downloaded_from_compare_with_rows_where_ticked(
     served: Served, visit: Visit, tmp_path: Path

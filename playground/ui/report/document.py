@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from playground import language
 from playground.compare import RunRecord
 from playground.compare.differences import flatten
 from playground.report import Content, clean
@@ -38,7 +39,7 @@ def document(store: RunStore, content: Content) -> str:
     policy = f"default-src 'none'; script-src 'sha256-{hashed}'; style-src 'unsafe-inline'"
     title = text.TITLE.format(title=content.group.title)
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{language.spoken()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri \'none\'; '
         "form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

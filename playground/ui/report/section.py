@@ -14,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from playground import language
 from playground.config import SettingsError
 from playground.store import Group, RunStore
-from playground.ui import guard
+from playground.ui import guard, languages
 from playground.ui.report.making import FORMATS, as_text, file_name
 from playground.ui.scenes import REST
 from playground.ui.text import report as text
@@ -41,13 +42,14 @@ def download(store: RunStore) -> Route:
             return PlainTextResponse(text.UNKNOWN, 404)
         if kind not in FORMATS:
             return PlainTextResponse(text.UNKNOWN, 404)
-        if rows:
-            packed = _pack(as_text(store, group, kind, rows=True))
-        else:
-            try:
-                packed = made.packed(request, group, kind)
-            except gr.Error:
-                return PlainTextResponse(text.BUSY, 429)
+        try:
+            with language.speaking(languages.asked(request)):
+                if rows:
+                    packed = _pack(as_text(store, group, kind, rows=True))
+                else:
+                    packed = made.packed(request, group, kind)
+        except gr.Error:
+            return PlainTextResponse(text.BUSY, 429)
         headers = _headers(file_name(group, kind))
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"] = "gzip"
@@ -67,13 +69,14 @@ class _Made:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._kept: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], tuple[int, bytes]] = OrderedDict()
         self._spare = guard.sparing()
         self._rests_until = 0.0
 
     def packed(self, request: Request, group: Group, kind: str) -> bytes:
         """The report, packed with gzip. Raises ``gr.Error`` for a visitor who has to wait."""
-        key, token = (group.id, kind), self._store.change_token(group.id)
+        key = (group.id, kind, language.spoken())
+        token = self._store.change_token(group.id)
         known, older = self._kept.get(key, (None, b""))
         if known == token:
             return older
