@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import quantiles
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm
 from playground.compare.words import joined
 from playground.events import Facts
@@ -15,7 +16,7 @@ def cost_sentences(finished: Sequence[Arm], baseline: Arm, candidate: Arm) -> li
     if not (baseline.real and candidate.real):
         emulated = [a.label for a in finished if any(r.facts.how == "emulated" for r in a.finished)]
         at_rest = _weights_at_rest(baseline, candidate)
-        said = f"Speed and peak memory are not compared: {joined(emulated)} ran emulated here."
+        said = say.NOT_COMPARED.format(labels=joined(emulated))
         return [said, *([at_rest] if at_rest else [])]
     energy = _energy_text(baseline, candidate)
     return [
@@ -56,18 +57,12 @@ def _weights_at_rest(baseline: Arm, candidate: Arm) -> str | None:
     whole = ""  # embeddings, norms and the head stay, so the whole model shrinks by less
     if one.weights_mib and other.weights_mib:
         share = other.weights_mib / one.weights_mib
-        whole = (
-            f"; all weights, {share:.1%} "
-            f"({other.weights_mib:.2f} against {one.weights_mib:.2f} MiB)"
-        )
-    said = f"{candidate.label}'s converted weights take {bits:.2f} bits each"
-    here, there = _converted(other), _converted(one)
-    if here != there:  # layers that were kept in 16 bits make no format smaller
-        return f"{said}, in {here} layers against {there} of {baseline.label}'s{whole}."
-    return (
-        f"{said}, {b / a:.1%} of {baseline.label}'s "
-        f"({b:.2f} against {a:.2f} MiB, counted from the tensors){whole}."
-    )
+        whole = say.WHOLE.format(share=share, there=other.weights_mib, here=one.weights_mib)
+    told = {"label": candidate.label, "bits": bits, "baseline": baseline.label, "whole": whole}
+    layers, others = _converted(other), _converted(one)
+    if layers != others:  # layers that were kept in 16 bits make no format smaller
+        return say.AT_REST_KEPT.format(**told, layers=layers, others=others)
+    return say.AT_REST.format(**told, share=b / a, there=b, here=a)
 
 
 def _converted(facts: Facts) -> int | None:
@@ -77,14 +72,10 @@ def _converted(facts: Facts) -> int | None:
 def _speed_text(baseline: Arm, candidate: Arm) -> str:
     ratio = speed_ratio(baseline, candidate)
     if ratio is None:
-        return "Speed was not measured."
-    if _overlap(baseline.tokens_per_s, candidate.tokens_per_s):
-        return (
-            f"{candidate.label} is as fast as {baseline.label} within the spread of the steps "
-            f"({ratio:.2f} times)."
-        )
-    word = "faster" if ratio > 1 else "slower"
-    return f"{candidate.label} is {word}: {ratio:.2f} times {baseline.label}'s tokens per second."
+        return say.NO_SPEED
+    alike = _overlap(baseline.tokens_per_s, candidate.tokens_per_s)
+    said = say.AS_FAST if alike else say.FASTER if ratio > 1 else say.SLOWER
+    return said.format(label=candidate.label, baseline=baseline.label, ratio=ratio)
 
 
 def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:
@@ -98,11 +89,10 @@ def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:
 def _memory_text(baseline: Arm, candidate: Arm) -> str:
     ratio = memory_ratio(baseline, candidate)
     if ratio is None:
-        return "Peak memory was not measured."
-    if round(ratio, 2) == 1:
-        return f"It peaks at the same memory as {baseline.label}."
-    word = "less" if ratio < 1 else "more"
-    return f"It takes {word} memory: {ratio:.2f} times {baseline.label}'s peak."
+        return say.NO_MEMORY
+    alike = round(ratio, 2) == 1
+    said = say.SAME_MEMORY if alike else say.LESS_MEMORY if ratio < 1 else say.MORE_MEMORY
+    return said.format(baseline=baseline.label, ratio=ratio)
 
 
 def _energy_text(baseline: Arm, candidate: Arm) -> str | None:
@@ -110,8 +100,6 @@ def _energy_text(baseline: Arm, candidate: Arm) -> str | None:
     if ratio is None:
         return None
     a, b = baseline.joules_per_token, candidate.joules_per_token
-    used = f"{b:.3g} against {a:.3g} joules a token"
-    if round(ratio, 2) == 1:
-        return f"It uses the same energy as {baseline.label} ({used})."
-    word = "less" if ratio < 1 else "more"
-    return f"It uses {word} energy: {ratio:.2f} times {baseline.label}'s ({used})."
+    alike = round(ratio, 2) == 1
+    said = say.SAME_ENERGY if alike else say.LESS_ENERGY if ratio < 1 else say.MORE_ENERGY
+    return said.format(baseline=baseline.label, ratio=ratio, used=say.USED.format(a=a, b=b))

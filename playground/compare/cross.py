@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm, mean_of
+from playground.compare.words import joined
 from playground.config import PRECISIONS
 
 _MOST_TOLD = 8
@@ -44,9 +46,9 @@ def cross_sentences(all_arms: Sequence[Arm]) -> list[str]:
     merged = _told([part for arm in all_arms for part in _merged(arm)])
     sentences = []
     if on_others:
-        sentences.append(f"On another base: {'; '.join(on_others)}.")
+        sentences.append(say.ON_ANOTHER.format(parts=joined(on_others, ";")))
     if merged:
-        sentences.append(f"Merging, against the adapter kept apart: {'; '.join(merged)}.")
+        sentences.append(say.MERGING.format(parts=joined(merged, ";")))
     return sentences
 
 
@@ -57,14 +59,14 @@ def _told(parts: Sequence[_Part]) -> list[str]:
     largest = sorted(parts, key=lambda part: -part.change)[:_MOST_TOLD]
     told = [part.text for part in parts if part in largest]
     left = len(parts) - len(told)
-    return [*told, f"the other {left} differ by less" if left > 1 else "another differs by less"]
+    return [*told, say.OTHERS_LESS.format(count=left) if left > 1 else say.ANOTHER_LESS]
 
 
 def _on_others(arm: Arm) -> list[_Part]:
     found, own = cross_losses(arm), arm.eval_loss("after")
     return [
         _Part(
-            f"{arm.label}'s adapter has {loss:.4f} on {_label(base)} ({own:.4f} on its own)",
+            say.ON_OTHER.format(label=arm.label, loss=loss, base=_label(base), own=own),
             _size(loss - own),
         )
         for (base, merged), loss in found.items()
@@ -81,13 +83,20 @@ def _merged(arm: Arm) -> list[_Part]:
             continue
         apart = found.get((base, False))
         if not math.isfinite(loss):
-            parts.append(_Part(f"{arm.label}'s into {_label(base)} is not finite", math.inf))
+            said = say.MERGED_NOT_FINITE.format(label=arm.label, base=_label(base))
+            parts.append(_Part(said, math.inf))
             continue
-        against = " against its own base" if apart is None else ""
+        against = say.AGAINST_OWN if apart is None else ""
         change = loss - (own if apart is None else apart)
-        word = "costs" if change > 0 else "saves"
-        cost = "costs nothing" if round(change, 4) == 0 else f"{word} {abs(change):.4f} nats"
-        text = f"{arm.label}'s into {_label(base)} {cost}{against} ({loss:.4f})"
+        nothing = round(change, 4) == 0
+        cost = say.COSTS_NOTHING if nothing else say.COSTS if change > 0 else say.SAVES
+        text = say.MERGED.format(
+            label=arm.label,
+            base=_label(base),
+            cost=cost.format(change=abs(change)),
+            against=against,
+            loss=loss,
+        )
         parts.append(_Part(text, _size(change)))
     return parts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from playground.compare import sentences as say
 from playground.compare.arms import arms
 from playground.compare.differences import differing, flatten, setting_differences
 from playground.compare.records import RunRecord
@@ -38,16 +39,15 @@ class Fairness:
         """One sentence when the comparison is not a controlled one."""
         others = [d for d in self.only_difference if d != "precision"]
         found = {
-            "the arms saw different batches": self.same_batches is False,
-            "the adapters started from different values": self.same_adapter_init is False,
-            "the arms were judged on different held-out rows": self.same_eval_rows is False,
-            "the arms were run with different seeds": self.unequal_seeds,
-            "two seeds trained on the same batches or from the same adapter, so they are no "
-            "repetitions": self.seeds_differ is False,
-            f"{', '.join(others)} differ as well": bool(others),
+            say.OTHER_BATCHES: self.same_batches is False,
+            say.OTHER_START: self.same_adapter_init is False,
+            say.OTHER_ROWS: self.same_eval_rows is False,
+            say.OTHER_SEEDS: self.unequal_seeds,
+            say.SAME_SEEDS: self.seeds_differ is False,
+            say.DIFFER_AS_WELL.format(names=say.COMMA.join(others)): bool(others),
         }
         wrong = next((words for words, so in found.items() if so), None)
-        return f"Not a controlled comparison: {wrong}." if wrong else None
+        return say.UNFAIR.format(why=wrong) if wrong else None
 
 
 def fairness(records: Sequence[RunRecord]) -> Fairness:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm
-from playground.compare.noise import Interval
 from playground.compare.paired import Comparison
 from playground.compare.words import joined, percent, plural, signed, signed_percent
 
@@ -26,30 +26,33 @@ def headline(found: Sequence[Comparison]) -> str:
     if one.loss_delta is None:
         return loss_sentence(one)
     b = b[0].upper() + b[1:]
-    change = _change(one)
+    told = {"a": a, "b": b, "change": _change(one), "band": _band(one)}
     if one.within_noise:
-        return f"{b} is within noise of {a}: {change} perplexity ({_band(one)})."
-    doubt = ", which may be chance" if change != "the same" and one.undecided else ""
-    return f"{b} ends at {change} perplexity {_than(one)} {a}{doubt} ({_band(one)})."
+        return say.WITHIN_NOISE.format(**told)
+    if _is_the_same(one):
+        return say.ENDS_SAME.format(**told)
+    return say.ENDS_AT.format(**told, doubt=say.MAY_BE_CHANCE if one.undecided else "")
 
 
 def _headline_of_many(found: Sequence[Comparison]) -> str:
     told = [c for c in found if c.loss_delta is not None]
     if not told:
-        return f"No final losses to hold against {found[0].baseline.label}'s."
+        return say.NO_FINAL.format(baseline=found[0].baseline.label)
     seeds = max(len(c.seeds) for c in told)
     within = [_as_it_ended(c.candidate) for c in told if c.within_noise]
     open_ = [_as_it_ended(c.candidate) for c in told if c.undecided]
     apart = [
-        f"{_as_it_ended(c.candidate)} {_change(c)}"
+        say.CHANGED.format(label=_as_it_ended(c.candidate), change=_change(c))
         for c in told
         if not (c.within_noise or c.undecided)
     ]
-    parts = [f"{joined(within)} within noise"] if within else []
-    parts += [f"{joined(open_)} too close to tell"] if open_ else []
-    over = plural(seeds, "seed") if seeds > 1 else "one seed"
-    against = _as_it_ended(told[0].baseline)
-    return f"Perplexity against {against}'s over {over}: {'; '.join(parts + apart)}."
+    parts = [say.ARE_WITHIN.format(labels=joined(within))] if within else []
+    parts += [say.ARE_OPEN.format(labels=joined(open_))] if open_ else []
+    return say.OF_MANY.format(
+        baseline=_as_it_ended(told[0].baseline),
+        over=plural(seeds, "seed") if seeds > 1 else say.ONE_SEED,
+        parts=joined(parts + apart, ";"),
+    )
 
 
 def loss_sentence(found: Comparison, *, with_perplexity: bool = False) -> str:
@@ -58,18 +61,21 @@ def loss_sentence(found: Comparison, *, with_perplexity: bool = False) -> str:
     if found.loss_delta is None:
         return _no_losses(found)
     delta, base, other = found.loss_delta, found.baseline_loss, found.candidate_loss
-    band = f"95%{_over(found)}: {_nats(found.interval)}" if found.interval else None
+    band = _nats(found) if found.interval else None
     if round(abs(delta), 4) == 0:
-        said = f" ({band})" if band and found.interval.half_width >= 5e-5 else ""
-        return f"{b.label} ends at the same held-out loss as {a.label}, {other:.4f}{said}."
-    notes = [f"perplexity {_change(found)}"] if with_perplexity else []
+        wide = band and found.interval.half_width >= 5e-5
+        noted = say.NOTED.format(notes=band) if wide else ""
+        return say.SAME_LOSS.format(a=a.label, b=b.label, loss=other, noted=noted)
+    notes = [say.PERPLEXITY.format(change=_change(found))] if with_perplexity else []
     notes += [band] if band else []
-    beside = f" ({'; '.join(notes)})" if notes else ""
-    side = "above" if delta > 0 else "below"
-    within = " and within noise" if found.within_noise else ""
-    return (
-        f"{b.label} ends at a held-out loss of {other:.4f}, "
-        f"{abs(delta):.4f} nats {side} {a.label}'s {base:.4f}{within}{beside}."
+    return (say.LOSS_ABOVE if delta > 0 else say.LOSS_BELOW).format(
+        a=a.label,
+        b=b.label,
+        loss=other,
+        base=base,
+        delta=abs(delta),
+        within=say.AND_WITHIN if found.within_noise else "",
+        noted=say.NOTED.format(notes=joined(notes, ";")) if notes else "",
     )
 
 
@@ -84,16 +90,16 @@ def claim_sentence(found: Sequence[Comparison]) -> str | None:
         if answer is None:
             continue
         low, high = map(signed_percent, perplexity_interval(comparison))
-        reach = {"yes": f"at most {high}", "no": f"at least {low}", "open": f"{low} to {high}"}
-        answers[answer].append(f"{comparison.candidate.label} ({reach[answer]})")
-    parts = [f"{word} for {joined(names)}" for word, names in answers.items() if names]
+        label = comparison.candidate.label
+        answers[answer].append(say.CLAIM_REACH[answer].format(label=label, low=low, high=high))
+    parts = [
+        say.CLAIM_ANSWERS[answer].format(names=joined(names))
+        for answer, names in answers.items()
+        if names
+    ]
     if not parts:
-        return (
-            "Whether it costs under 1%, as is often claimed, cannot be told from one seed; "
-            "repeat with --seeds 3."
-        )
-    asked = "Does it cost under 1%, as is often claimed? In perplexity, at 95%"
-    return f"{asked}: {'; '.join(parts)}."
+        return say.CLAIM_ONE_SEED
+    return say.CLAIM.format(parts=joined(parts, ";"))
 
 
 def under_claim(found: Comparison) -> Literal["yes", "no", "open"] | None:
@@ -128,21 +134,23 @@ def share_sentence(found: Comparison) -> str | None:
     band = ""
     if found.interval:
         low, high = found.interval.low / base, found.interval.high / base
-        band = f" (95%{_over(found)}: {signed_percent(low)} to {signed_percent(high)})"
-    near_zero = ", a share of a loss near zero" if base < 0.1 else ""
-    word = "higher" if change > 0 else "lower"
-    label = found.candidate.label
-    return f"{label}'s loss itself is {percent(change)} {word}{band}{near_zero}."
+        band = say.NOTED.format(notes=_between(found, low, high))
+    return say.SHARE.format(
+        label=found.candidate.label,
+        change=_risen(change),
+        band=band,
+        near_zero=say.NEAR_ZERO if base < 0.1 else "",
+    )
 
 
 def exact_match_sentence(all_arms: Sequence[Arm]) -> str | None:
     parts = [
-        f"{arm.label} {before:.0%} to {after:.0%}"
+        say.EXACT_OF.format(label=arm.label, before=before, after=after)
         for arm in all_arms
         if (before := arm.exact_match("before")) is not None
         and (after := arm.exact_match("after")) is not None
     ]
-    return f"Answers exactly right: {', '.join(parts)}." if parts else None
+    return say.EXACT.format(parts=say.COMMA.join(parts)) if parts else None
 
 
 def basis_sentence(found: Comparison, comparisons: int) -> str:
@@ -150,30 +158,25 @@ def basis_sentence(found: Comparison, comparisons: int) -> str:
     run = found.baseline.finished[0]
     last = next((e for e in reversed(run.evals) if e.when == "after"), None)
     rows = (run.facts.rows or {}).get("eval")
-    over = f" of {rows} rows" if rows else ""
-    judged = f", judged on {last.tokens} held-out tokens{over}" if last else ""
+    over = say.OF_ROWS.format(rows=rows) if rows else ""
+    judged = say.JUDGED.format(tokens=last.tokens, over=over) if last else ""
     if len(found.seeds) < 2:
-        return f"One run of each{judged}: the spread between seeds was not measured."
+        return say.BASIS_ONE.format(judged=judged)
     seeds = joined([str(seed) for seed in found.seeds])
     label, between = found.candidate.label, found.seeds_half_width
     if found.rows:
-        rest = f" and ±{found.rows.half_width:.4f} over the held-out rows, paired"
+        rest = say.PAIRED.format(half=found.rows.half_width)
     else:
-        rest = f"; over the held-out rows it was not measured: {found.unpaired or 'not finite'}"
-    chance = (
-        f" Of {comparisons} comparisons at 95%, one may well look different by chance."
-        if comparisons >= _MANY
-        else ""
-    )
-    return (
-        f"Seeds {seeds} of each{judged}; {label}'s noise at 95% is ±{between:.4f} nats between "
-        f"seeds{rest}.{chance}"
+        rest = say.UNPAIRED.format(why=found.unpaired or say.UNPAIRED_NOT_FINITE)
+    chance = say.CHANCE.format(count=comparisons) if comparisons >= _MANY else ""
+    return say.BASIS.format(
+        seeds=seeds, judged=judged, label=label, between=between, rest=rest, chance=chance
     )
 
 
 def _as_it_ended(arm: Arm) -> str:
     """A headline must not credit a format with what a wider one brought about."""
-    return f"healed {arm.label}" if arm.healed else arm.label
+    return say.AS_HEALED.format(label=arm.label) if arm.healed else arm.label
 
 
 def _no_losses(found: Comparison) -> str:
@@ -182,36 +185,41 @@ def _no_losses(found: Comparison) -> str:
         loss = arm.eval_loss("after")
         if loss is not None and not math.isfinite(loss):
             ends = [f"{x.label} {x.eval_loss('after')}" for x in (a, b)]
-            return f"A final held-out loss is not finite ({', '.join(ends)})."
-    if a.judged and b.judged:
-        return f"{b.label} and {a.label} finished no seed in common."
-    return f"{b.label} and {a.label} finished without a held-out loss to compare."
+            return say.NOT_FINITE.format(ends=say.COMMA.join(ends))
+    said = say.NO_COMMON_SEED if a.judged and b.judged else say.UNJUDGED
+    return said.format(a=a.label, b=b.label)
 
 
 def _change(found: Comparison) -> str:
     """``0.21% higher``: perplexity is exp(loss), so a share of it needs no loss to stand on."""
-    change = perplexity_change(found.loss_delta)
-    if percent(change) == percent(0):
-        return "the same"
-    return f"{percent(change)} {'higher' if change > 0 else 'lower'}"
+    return say.THE_SAME if _is_the_same(found) else _risen(perplexity_change(found.loss_delta))
 
 
-def _than(found: Comparison) -> str:
-    return "as" if _change(found) == "the same" else "than"
+def _is_the_same(found: Comparison) -> bool:
+    return percent(perplexity_change(found.loss_delta)) == percent(0)
+
+
+def _risen(change: float) -> str:
+    return (say.HIGHER if change > 0 else say.LOWER).format(percent=percent(change))
 
 
 def _band(found: Comparison) -> str:
-    over = f"{len(found.seeds)} seeds" if len(found.seeds) > 1 else "one seed"
+    seeds = len(found.seeds)
+    over = plural(seeds, "seed") if seeds > 1 else say.ONE_SEED
     if found.interval is None:
         return over
-    low, high = map(signed_percent, perplexity_interval(found))
-    return f"95%{_over(found)}: {low} to {high}; {over}"
+    return joined([_between(found, *perplexity_interval(found)), over], ";")
+
+
+def _between(found: Comparison, low: float, high: float) -> str:
+    return say.BAND.format(over=_over(found), low=signed_percent(low), high=signed_percent(high))
 
 
 def _over(found: Comparison) -> str:
     """One seed says nothing about others: its band is that of the rows."""
-    return " over the held-out rows" if found.noise is None else ""
+    return say.OVER_ROWS if found.noise is None else ""
 
 
-def _nats(interval: Interval) -> str:
-    return f"{signed(interval.low)} to {signed(interval.high)} nats"
+def _nats(found: Comparison) -> str:
+    low, high = signed(found.interval.low), signed(found.interval.high)
+    return say.BAND_NATS.format(over=_over(found), low=low, high=high)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm
 from playground.compare.noise import Interval, rows_interval, t_half_width
 from playground.compare.records import RunRecord
@@ -96,11 +97,11 @@ def _rows(pairs: Sequence[tuple[RunRecord, RunRecord]]) -> Interval | None:
 def _unpaired(runs: Sequence[RunRecord]) -> str | None:
     """Why the held-out rows of these runs cannot be held against each other one by one, or None."""
     if any(r.eval_rows is None or r.facts.eval_sha256 is None for r in runs):
-        return "the losses of the single rows were not kept"
+        return say.UNPAIRED_WHY["not kept"]
     if len({r.facts.eval_sha256 for r in runs}) > 1:
-        return "the held-out rows were not the same"
+        return say.UNPAIRED_WHY["others"]
     if len({r.eval_rows.tokens for r in runs}) > 1:
-        return "the held-out rows had other tokens to predict"
+        return say.UNPAIRED_WHY["tokens"]
     if len(runs[0].eval_rows.tokens) < 2:
-        return "one held-out row has no spread"
+        return say.UNPAIRED_WHY["one"]
     return None

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm
 from playground.compare.records import RunRecord
 from playground.compare.words import joined, plural
@@ -110,7 +111,8 @@ def target_sentence(all_arms: Sequence[Arm]) -> str | None:
     target, every = config.measure.target_loss, config.training.eval_every
     if target is None:
         return None
-    looked = f"every {plural(every, 'step')}" if every else "before and after training only"
+    steps = plural(every, "step")
+    looked = say.LOOKED_EVERY.format(steps=steps) if every else say.LOOKED_AT_ENDS
     real = all(arm.real for arm in all_arms)
     reached = [
         _Reached(arm, [t for r in arm.finished if (t := time_to_target(r))]) for arm in all_arms
@@ -118,18 +120,19 @@ def target_sentence(all_arms: Sequence[Arm]) -> str | None:
     alike: dict[str, list[str]] = {}  # by what they took, in the order of the arms
     for one in reached:
         alike.setdefault(_took(one, reached[0], real), []).append(one.arm.label)
-    parts = [f"{joined(labels)} {took}" for took, labels in alike.items()]
-    apart = "" if real else " Seconds and joules are not compared where a run was emulated."
-    return f"To a held-out loss of {target:g} (looked at {looked}): {'; '.join(parts)}.{apart}"
+    parts = [say.TOOK.format(labels=joined(names), took=took) for took, names in alike.items()]
+    apart = "" if real else say.TARGET_APART
+    return say.TO_TARGET.format(target=target, looked=looked, parts=joined(parts, ";"), apart=apart)
 
 
 def _took(one: _Reached, first: _Reached, real: bool) -> str:
     if not one.found:
-        return "never came to it"
+        return say.NEVER
     means = {what: one.mean(what) for what in _UNITS if real or what in ("steps", "tokens")}
-    took = ", ".join(_UNITS[what](mean) for what, mean in means.items() if mean is not None)
+    took = say.COMMA.join(_UNITS[what](mean) for what, mean in means.items() if mean is not None)
     if not one.everywhere:
-        return f"{took} in {len(one.found)} of {len(one.arm.finished)} seeds"
+        reached, seeds = len(one.found), len(one.arm.finished)
+        return say.IN_SEEDS.format(took=took, reached=reached, seeds=seeds)
     return took + _ratios(one, first, [what for what in means if what != "tokens"])
 
 
@@ -140,6 +143,9 @@ def _ratios(one: _Reached, first: _Reached, units: Sequence[str]) -> str:
     if all(a == b for a, b in pairs.values()):
         return ""
     known = {what: a / b for what, (a, b) in pairs.items() if a and b}
-    whose = [f"{first.arm.label}'s", *["its"] * len(known)]
-    parts = [f"{known[what]:.2f} times {of} {what}" for what, of in zip(known, whose, strict=False)]
-    return f" ({', '.join(parts)})" if parts else ""
+    shapes = [say.RATIO_FIRST, *[say.RATIO] * len(known)]
+    parts = [
+        shape.format(ratio=known[what], label=first.arm.label, what=say.WHAT[what])
+        for what, shape in zip(known, shapes, strict=False)
+    ]
+    return say.RATIOS.format(parts=say.COMMA.join(parts)) if parts else ""

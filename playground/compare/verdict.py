@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from playground.compare import sentences as say
 from playground.compare.arms import Arm, arms, several_seeds
 from playground.compare.cost import cost_sentences, memory_ratio, speed_ratio
 from playground.compare.cross import cross_sentences
@@ -25,14 +26,6 @@ from playground.compare.paired import Comparison, compare_arms
 from playground.compare.records import RunRecord
 from playground.compare.target import target_sentence
 from playground.config import PRECISIONS
-
-_ENDED = {
-    "stopped": "was stopped",
-    "paused": "was paused",
-    "failed": "failed",
-    "diverged": "diverged",
-    "interrupted": "was interrupted",
-}
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ def verdict(records: Sequence[RunRecord]) -> Verdict:
     arms the numbers are those of the one with the fewest bits a weight, and the text names each.
     """
     if not records:
-        return _said("Nothing has run yet.")
+        return _said(say.NOTHING)
     if any(r.status in ("queued", "running") for r in records):
         return _said(_live_text(records), _failures(records), _so_far(records))
     all_arms = arms(records)
@@ -115,20 +108,20 @@ def _said(first: str, *subjects: Sequence[str | None], **numbers: object) -> Ver
 
 def _live_text(records: Sequence[RunRecord]) -> str:
     if all(r.status == "queued" for r in records):
-        return "Waiting for its turn."
+        return say.WAITING
     done = sum(r.status not in ("queued", "running") for r in records)
-    return f"Still running: {done} of {len(records)} done."
+    return say.RUNNING.format(done=done, count=len(records))
 
 
 def _so_far(records: Sequence[RunRecord]) -> list[str]:
     """What the arms that share a finished seed say already."""
     baseline, *others = arms(records)
     found = [c for other in others if (c := compare_arms(baseline, other)).seeds]
-    return [f"So far: {loss_sentence(c)}" for c in found]
+    return [say.SO_FAR.format(said=loss_sentence(c)) for c in found]
 
 
 def _too_few(all_arms: Sequence[Arm], finished: Sequence[Arm], failures: list[str]) -> Verdict:
-    nothing = "No two final losses to compare."
+    nothing = say.NO_TWO_LOSSES
     if not finished:
         first, *rest = failures
         return _said(first, rest, [nothing])
@@ -142,58 +135,57 @@ def _too_few(all_arms: Sequence[Arm], finished: Sequence[Arm], failures: list[st
 def _finished_text(arm: Arm) -> str:
     after = arm.eval_loss("after")
     if after is None:
-        return f"Only {arm.label} finished; no held-out loss was taken."
-    return f"Only {arm.label} finished, at a held-out loss of {after:.4f}{_spread(arm)}."
+        return say.ONLY_ONE_UNJUDGED.format(label=arm.label)
+    return say.ONLY_ONE.format(label=arm.label, loss=after, spread=_spread(arm))
 
 
 def _single_text(arm: Arm) -> str:
     before, after = arm.eval_loss("before"), arm.eval_loss("after")
     if before is None or after is None:
-        return f"{arm.label} finished; no held-out loss was taken."
-    return (
-        f"{arm.label} took the held-out loss from {before:.3f} to {after:.3f}{_spread(arm)}. "
-        "One arm only: nothing to compare it with."
-    )
+        return say.SINGLE_UNJUDGED.format(label=arm.label)
+    return say.SINGLE.format(label=arm.label, before=before, after=after, spread=_spread(arm))
 
 
 def _spread(arm: Arm) -> str:
     spread, seeds = arm.eval_spread(), len(arm.finished)
-    return f" ± {spread:.4f} (standard deviation over {seeds} seeds)" if spread is not None else ""
+    return say.SPREAD.format(spread=spread, seeds=seeds) if spread is not None else ""
 
 
 def _other_yardstick(all_arms: Sequence[Arm], baseline: Arm) -> list[str]:
     first = all_arms[0]
     if first is baseline:
         return []
-    return [f"{first.label} did not finish, so the others are held against {baseline.label}."]
+    return [say.YARDSTICK.format(first=first.label, baseline=baseline.label)]
 
 
 def _failures(records: Sequence[RunRecord]) -> list[str]:
     """A sentence for each run that ended otherwise than finished: which, where and why."""
     told = several_seeds(records)
-    return [_failure(r, told) for r in records if r.status in _ENDED]
+    return [_failure(r, told) for r in records if r.status in say.ENDED]
 
 
 def _failure(run: RunRecord, with_seed: bool) -> str:
-    seed = f" (seed {run.seed})" if with_seed else ""
-    at = f" at step {run.steps[-1].step}" if run.steps else " before its first step"
+    last = run.steps[-1].step if run.steps else None
     # "not finite" is what diverging is, and "error" says no more than the sentence does.
-    kind = f", {run.cause}" if run.cause not in (None, "error", "not finite") else ""
-    why = f" ({run.error.rstrip('.')})" if run.error else ""
-    return f"{run.label}{seed} {_ENDED[run.status]}{at}{kind}{why}."
+    cause = None if run.cause in (None, "error", "not finite") else run.cause
+    return say.FAILED.format(
+        label=run.label,
+        seed=say.FAILED_SEED.format(seed=run.seed) if with_seed else "",
+        ended=say.ENDED[run.status],
+        at=say.FAILED_BEFORE if last is None else say.FAILED_AT.format(step=last),
+        kind=say.FAILED_KIND.format(kind=say.CAUSES.get(cause, cause)) if cause else "",
+        why=say.FAILED_WHY.format(why=run.error.rstrip(".")) if run.error else "",
+    )
 
 
 def _skipped_sentence(arm: Arm) -> str:
     skipped, steps = arm.skipped_updates, sum(len(r.steps) for r in arm.finished)
-    return f"{arm.label} skipped {skipped} of {steps} updates: its scaled gradients overflowed."
+    return say.SKIPPED.format(label=arm.label, skipped=skipped, steps=steps)
 
 
 def _healed_sentence(arm: Arm) -> str | None:
     healed = next((r.facts for r in arm.finished if r.facts.healed_at_step is not None), None)
     if healed is None:
         return None
-    to = PRECISIONS[healed.healed_to].label if healed.healed_to else "a higher precision"
-    return (
-        f"{arm.label} was healed: from step {healed.healed_at_step} on it ran in {to}, "
-        "and its speed and memory are those of both."
-    )
+    to = PRECISIONS[healed.healed_to].label if healed.healed_to else say.HEALED_TO_HIGHER
+    return say.HEALED.format(label=arm.label, step=healed.healed_at_step, to=to)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from playground.compare import sentences as say
+
 
 def joined(parts: Sequence[str], mark: str = ",") -> str:
     """``a, b and c``; with ``;``, ``a; b; c``."""
     if mark != "," or len(parts) < 2:
-        return f"{mark} ".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return (say.COMMA if mark == "," else say.SEMICOLON).join(parts)
+    return say.ALL_AND_LAST.format(all=say.COMMA.join(parts[:-1]), last=parts[-1])
 
 
 def plural(count: float, noun: str) -> str:
     """``1 step``, ``1,200 steps``; a mean that is no whole number keeps one place."""
     whole = count == round(count)
-    return f"{count:,.{0 if whole else 1}f} {noun}{'' if count == 1 else 's'}"
+    return say.COUNTS[noun][count != 1].format(count=f"{count:,.{0 if whole else 1}f}")
 
 
 def percent(share: float) -> str:
     """Without its sign; finer below 1 %, where the differences between formats are."""
     if abs(share) > 100:
-        return "over 10,000%"  # of no use in figures, and there may be hundreds of them
+        return say.OVER_A_HUNDRED  # of no use in figures, and there may be hundreds of them
     return f"{abs(share):.2%}" if abs(share) < 0.01 else f"{abs(share):.1%}"
 
 

@@ -19,6 +19,7 @@ from playground.ui import recorded, text
 from playground.ui.text import recorded as recorded_words
 
 MODULES = [
+    "playground.compare.sentences",
     "playground.ui.text",
     *(
         f"playground.ui.text.{found.name}"
