@@ -21,7 +21,7 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
 
     Raises:
         SettingsError: a name in ``target_modules`` matches no layer, or one whose matrix is the
-            embedding's too; the message lists those that can be named.
+            embedding's too; the message lists those that can be named. Or peft refuses a layer.
     """
     from peft import LoraConfig, get_peft_model
 
@@ -33,17 +33,21 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
         targets = [
             name for name, linear in linears(model) if linear is not head and name not in tied
         ]
-    wrapped = get_peft_model(
-        model,
-        LoraConfig(
-            task_type="CAUSAL_LM",
-            r=settings.lora_r,
-            lora_alpha=settings.lora_alpha,
-            lora_dropout=settings.lora_dropout,
-            target_modules=targets,
-        ),
-        low_cpu_mem_usage=_is_shapes(model),  # peft would fill its matrices with numbers
+    adapter = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=settings.lora_r,
+        lora_alpha=settings.lora_alpha,
+        lora_dropout=settings.lora_dropout,
+        target_modules=targets,
     )
+    try:
+        # Of shapes peft would fill its matrices with numbers.
+        wrapped = get_peft_model(model, adapter, low_cpu_mem_usage=_is_shapes(model))
+    except ValueError as error:  # it knows layers that it would not reach, such as Mamba's out_proj
+        raise SettingsError(
+            f"The adapter cannot be put on this model ({' '.join(str(error).split()).rstrip('.')});"
+            " name layers that can have one in target_modules."
+        ) from error
     _initialise(wrapped, seed)
     return wrapped
 

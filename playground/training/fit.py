@@ -111,7 +111,8 @@ def estimate(
     shape = shape or largest_shape(config)
     twin = _twin(config, published, on_gpu, fp4_native)
     model = twin.model
-    with FakeTensorMode(allow_non_fake_inputs=True):  # seeds of stochastic rounding
+    # Seeds of stochastic rounding are no fakes.
+    with FakeTensorMode(allow_non_fake_inputs=True), _experts_by_shape():
         _make_fake(model)
         _choose_loss_kernel(model)
         memory = CountedMemory(model)
@@ -256,6 +257,21 @@ def _positions_unread(packed: bool) -> Iterator[None]:
         yield
     finally:
         masking_utils.find_packed_sequence_indices = found
+
+
+@contextmanager
+def _experts_by_shape() -> Iterator[None]:
+    """transformers multiplies all tokens by their experts at once, in a kernel whose shapes torch
+    knows for BF16 alone. One expert for all of them has the same shapes, and saves the same.
+    """
+    from transformers.integrations import moe
+
+    found = moe._grouped_mm
+    moe._grouped_mm = lambda tokens, experts, offs: tokens @ experts[0].to(tokens.dtype)
+    try:
+        yield
+    finally:
+        moe._grouped_mm = found
 
 
 def _logits_bytes(model: Any, shape: Shape, kind: str) -> int:

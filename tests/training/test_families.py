@@ -17,11 +17,13 @@ from playground.config import RunConfig, SettingsError
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, save_adapter, trainable
+from playground.training.fit import estimate
+from playground.training.loop import train
 from playground.training.model import load_base
 from playground.training.rebase import rebase
 from tests.assertions import bits_equal
 from tests.tiny import tiny_tokenizer
-from tests.training.prepared import IDS, logits, ready, train_a_little
+from tests.training.prepared import IDS, facts, logits, ready, train_a_little
 
 Configure = Callable[..., RunConfig]
 
@@ -136,3 +138,28 @@ def test_a_target_that_is_no_layer_is_refused_with_those_that_are(
 ) -> None:
     with pytest.raises(SettingsError, match=f"target_modules names 'q_proj', .* from {known}"):
         ready(configure(model=family(name), target_modules=("q_proj",)))
+
+
+def test_memory_is_told_of_a_model_with_experts_in_one_tensor(
+    family: Callable[[str], str], configure: Configure, tmp_path: Path
+) -> None:
+    config = configure(model=family("Qwen3Moe"), precision="nvfp4", max_steps=2)
+    known = facts(list(train(config, folder=tmp_path)))
+    assert known["predicted_peak_mib"] == pytest.approx(known["peak_mib"], rel=1e-3)
+    on_gpu = estimate(config.with_precision("fp16"), on_gpu=True)  # in another type
+    assert 0 < on_gpu.activations_mib < estimate(config).activations_mib
+
+
+def test_a_layer_that_peft_refuses_is_refused_in_a_sentence(
+    tmp_path: Path, configure: Configure
+) -> None:
+    mamba = transformers.MambaConfig(
+        vocab_size=258, hidden_size=32, num_hidden_layers=2, state_size=4, **IDENTITY
+    )
+    AutoModelForCausalLM.from_config(mamba).save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    config = configure(model=str(tmp_path), precision="nvfp4")
+    with pytest.raises(SettingsError, match="cannot be put on this model .*out_proj.*; name"):
+        ready(config)
+    run = ready(configure(model=str(tmp_path), target_modules=["in_proj"]))
+    assert adapted_modules(run.model) == 2
