@@ -24,8 +24,9 @@ from playground.store import Run, RunStore
 from playground.training.adapter import adapted_modules
 from playground.training.durable import PARTIAL, whole_folder
 from playground.training.model import load_base
+from playground.training.parsed import beside
 from playground.training.prepare import Prepared, prepare
-from playground.training.pretrained import load_checkpoint
+from playground.training.pretrained import load_model
 from playground.training.rebase import is_adapted, let_go, merged_weight, rebase
 from playground.training.tuned import as_it_ended, read_adapter
 
@@ -173,8 +174,12 @@ def _write_merged(run: Prepared, partial: Path, dtype: torch.dtype, say: Say) ->
     A merged weight goes to a scratch file that is mapped into memory, and the published one is read
     from its own, so a model larger than this machine's memory passes through it.
     """
-    model, _, _ = load_checkpoint(
-        run.entry, run.config.data.max_seq_len, dtype, linears_in_file=True
+    model = load_model(
+        run.entry,
+        run.config.data.max_seq_len,
+        dtype,
+        linears_in_file=True,
+        keep=beside(run.self_tests),
     )
     adapted = run.model.get_base_model()
     scratch = partial / "scratch"

@@ -116,7 +116,8 @@ def _estimates(
     missing = [i for i, estimate in enumerate(found) if estimate is None] if ask else []
     if missing:
         asked = [configs[i].model_dump(mode="json") for i in missing]
-        report = _ask({"configs": asked, **where})
+        request = {"configs": asked, **where} | ({"home": str(home)} if home else {})
+        report = _ask(request)
         if "refused" in report:
             raise SettingsError(report["refused"])
         for i, estimate in zip(missing, report["estimates"], strict=True):

@@ -25,14 +25,14 @@ def _numbers(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _layers(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield {"answer": [layer._asdict() for layer in _open(question["model"]).layers()]}
+    yield {"answer": [layer._asdict() for layer in _open(question).layers()]}
 
 
 def _layer(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from playground.formats.layer import look
     from playground.formats.weights import find_layer
 
-    weights = _open(question["model"])
+    weights = _open(question)
     layer = find_layer(weights.layers(), question["layer"])
     found = look(layer, weights.read(layer.name), question["block"])
     found |= {"model": question["model"], "gguf": weights.gguf}
@@ -42,17 +42,17 @@ def _layer(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _model(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from playground.formats.model import model_errors
 
-    weights = _open(question["model"])
+    weights = _open(question)
     about = {"model": question["model"], "gguf": weights.gguf}
     for line in model_errors(weights, Path(question["home"])):
         what = next(iter(line))
         yield {what: line[what] | about}
 
 
-def _open(model: str) -> Any:
+def _open(question: dict[str, Any]) -> Any:
     from playground.formats.weights import open_weights
 
-    return open_weights(model)
+    return open_weights(question["model"], Path(question["home"]))
 
 
 @functools.cache

@@ -33,25 +33,26 @@ class Microscope:
 
     def layers(self, model: str) -> list[dict[str, Any]]:
         """A model's matrices: name, shape, dtype and in_block. Raises SettingsError."""
-        resolve_model(model)
-        return self._quick.answer({"about": "layers", "model": model})
+        return self._quick.answer(self._of(model) | {"about": "layers"})
 
     def layer(
         self, model: str, layer: str | None = None, block: dict[str, Any] = MEDIAN
     ) -> dict[str, Any]:
         """A block of a layer and the layer around it; ``formats/layer.py`` says of what parts."""
-        resolve_model(model)
-        question = {"about": "layer", "model": model, "layer": layer, "block": block}
-        return self._quick.answer(question)
+        question = {"about": "layer", "layer": layer, "block": block}
+        return self._quick.answer(self._of(model) | question)
 
     def model(self, model: str) -> Iterator[dict[str, Any]]:
         """Each layer's error in each format: ``{"tell": ...}`` by layer, then ``{"answer": ...}``.
 
         Kept in the home folder, so that a second time takes no time.
         """
+        yield from self._long.ask(self._of(model) | {"about": "model"})
+
+    def _of(self, model: str) -> dict[str, Any]:
+        """What every question about a model holds, once there is such a model."""
         resolve_model(model)
-        question = {"about": "model", "model": model, "home": str(self._home)}
-        yield from self._long.ask(question)
+        return {"model": model, "home": str(self._home)}
 
     def _resident(self, kind: str) -> Callable[[int], None]:
         """A decoded model is large: a run that starts has such a child ended first."""

@@ -54,15 +54,17 @@ class Weights(Protocol):
         """(N, K), in the dtype it is stored in."""
 
 
-def open_weights(model: str) -> Weights:
+def open_weights(model: str, home: Path | None = None) -> Weights:
     """The matrices of a model: an id of the catalog, a folder, a .gguf file or a cached hub id.
 
+    Args:
+        home: where runs keep what they have read of a GGUF file beside its weights.
     Raises:
         SettingsError: there is no such model here, or no matrix of floats in it.
     """
     entry = resolve_model(model)
     if entry.gguf_file:
-        return Decoded(entry)
+        return Decoded(entry, home)
     return Safetensors(model, entry.path or _cached(entry))
 
 
@@ -101,8 +103,8 @@ class Safetensors:
 class Decoded:
     """Of a GGUF file, as transformers decodes and orders them: a run starts from the same."""
 
-    def __init__(self, entry: ModelEntry) -> None:
-        self._entry, self.gguf = entry, entry.gguf_file
+    def __init__(self, entry: ModelEntry, home: Path | None) -> None:
+        self._entry, self.gguf, self._home = entry, entry.gguf_file, home
         self.files = (entry.path / entry.gguf_file,)
 
     def layers(self) -> list[Layer]:
@@ -117,7 +119,7 @@ class Decoded:
         return self._tensors()[name]
 
     def _tensors(self) -> dict[str, Tensor]:
-        return _decoded(self._entry, self.files[0].stat().st_mtime_ns)
+        return _decoded(self._entry, self.files[0].stat().st_mtime_ns, self._home)
 
 
 def find_layer(layers: list[Layer], name: str | None) -> Layer:
@@ -145,11 +147,12 @@ def find_layer(layers: list[Layer], name: str | None) -> Layer:
 
 
 @functools.lru_cache(maxsize=1)
-def _decoded(entry: ModelEntry, changed: int) -> dict[str, Tensor]:
+def _decoded(entry: ModelEntry, changed: int, home: Path | None) -> dict[str, Tensor]:
     """One model at a time: it is here in full, in fp32."""
-    from playground.training.pretrained import load_checkpoint
+    from playground.training.parsed import of_home
+    from playground.training.pretrained import load_model
 
-    model = load_checkpoint(entry, 1, torch.float32).model
+    model = load_model(entry, 1, torch.float32, keep=of_home(home))
     return {name: tensor.detach() for name, tensor in model.named_parameters()}
 
 

@@ -37,11 +37,12 @@ def _preview(request: dict[str, Any]) -> dict[str, Any]:
     # Imported here: torch and transformers take seconds, and a wrong name shows before.
     from playground.data.check import check_rows
     from playground.data.preview import preview
+    from playground.training.parsed import of_home
     from playground.training.pretrained import load_tokenizer
 
     check_rows(source, config)  # a mistake in the first rows shows before the model is looked at
-    keep = request.get("keep")
-    tokenizer = load_tokenizer(entry, config.data.max_seq_len, keep and Path(keep))
+    keep = of_home(request.get("home"))
+    tokenizer = load_tokenizer(entry, config.data.max_seq_len, keep)
     return preview(source, config, tokenizer, request["rows"])
 
 

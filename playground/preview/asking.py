@@ -34,7 +34,7 @@ def ask(
     """
     request: dict[str, Any] = {"config": config.model_dump(mode="json"), "rows": rows}
     if home is not None:
-        request["keep"] = str(home / "runs" / "parsed")
+        request["home"] = str(home)
     return _answer(request, child)
 
 

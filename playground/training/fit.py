@@ -37,6 +37,7 @@ from playground.training.adapter import trainable, with_adapter
 from playground.training.chunked import LOGITS_BYTES
 from playground.training.loss import CHUNKED, SELECTED, summed_loss
 from playground.training.meters import MIB, CountedMemory, Saved, WeightFacts, stored_bytes, weigh
+from playground.training.parsed import of_home
 from playground.training.pretrained import empty_model, load_configuration
 from playground.training.repeated import alike_computed_once
 
@@ -109,7 +110,7 @@ def estimate(
     if config.first_healed_step is not None:
         config = config.with_precision(config.quantization.heal_to)
     shape = shape or largest_shape(config)
-    twin = _twin(config, published, on_gpu, fp4_native)
+    twin = _twin(config, published or _published(config), on_gpu, fp4_native)
     model = twin.model
     # Seeds of stochastic rounding are no fakes.
     with FakeTensorMode(allow_non_fake_inputs=True), _experts_by_shape():
@@ -146,7 +147,7 @@ def at_rest(
     config: RunConfig, published: Any = None, *, on_gpu: bool = False, fp4_native: bool = False
 ) -> WeightFacts:
     """What weights and adapter of ``config`` occupy, before any healing. As ``estimate``."""
-    return _twin(config, published, on_gpu, fp4_native).weights
+    return _twin(config, published or _published(config), on_gpu, fp4_native).weights
 
 
 class _Twin(NamedTuple):
@@ -165,8 +166,6 @@ def _twin(config: RunConfig, published: Any, on_gpu: bool, fp4_native: bool) -> 
     recipe = recipe_of(config)
     compute = recipe.compute_dtype if on_gpu else torch.float32
     entry = resolve_model(config.model)
-    if published is None:
-        published = load_configuration(_at_hand(entry), config.data.max_seq_len)
     model = empty_model(entry, published, compute)
     loading = stored_bytes([*model.parameters(), *model.buffers()])
     largest = compute.itemsize * max(
@@ -179,6 +178,10 @@ def _twin(config: RunConfig, published: Any, on_gpu: bool, fp4_native: bool) -> 
         loading = stored_bytes([*model.parameters(), *model.buffers()]) + 2 * largest
     model = with_adapter(config, model, _META)
     return _Twin(model, weigh(model), loading, largest)
+
+
+def _published(config: RunConfig, keep: Path | None = None) -> Any:
+    return load_configuration(_at_hand(resolve_model(config.model)), config.data.max_seq_len, keep)
 
 
 def _at_hand(entry: ModelEntry) -> ModelEntry:
@@ -296,6 +299,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _report(request: dict[str, Any]) -> dict[str, Any]:
     configs = [parse_config(config) for config in request["configs"]]
     where = {key: request[key] for key in ("on_gpu", "fp4_native")}
+    # Of one comparison, so of one model; to read a GGUF file's configuration takes half a minute.
+    where["published"] = _published(configs[0], of_home(request.get("home")))
     return {"estimates": [asdict(estimate(config, **where)) for config in configs]}
 
 

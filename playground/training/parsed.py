@@ -39,6 +39,11 @@ def beside(self_tests: Path | None) -> Path | None:
     return self_tests and self_tests.parent / "parsed"
 
 
+def of_home(home: str | Path | None) -> Path | None:
+    """As ``beside``, for who knows the home folder and no run."""
+    return Path(home) / "runs" / "parsed" if home else None
+
+
 def parsed(entry: ModelEntry, part: str, read: Callable[[], Any], folder: Path | None) -> Any:
     """What ``read`` returns, or the same from what is kept of it.
 

@@ -61,6 +61,40 @@ def load_checkpoint(
     check()
     tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
     check()
+    model, unused = _weights(entry, where, model_config, dtype, linears_in_file)
+    check()
+    _give_padding(entry, tokenizer, model.get_input_embeddings().num_embeddings)
+    return Checkpoint(model, tokenizer, unused)
+
+
+def load_model(
+    entry: ModelEntry,
+    max_seq_len: int,
+    dtype: torch.dtype,
+    *,
+    linears_in_file: bool = False,
+    keep: Path | None = None,
+) -> Any:
+    """The model that ``load_checkpoint`` returns; its tokenizer is not looked at.
+
+    Args:
+        linears_in_file / keep: as for ``load_checkpoint``.
+    Raises:
+        SettingsError: as ``load_checkpoint`` does, as far as that shows without the tokenizer.
+    """
+    where = _source(entry)
+    model_config = _configuration(entry, where, max_seq_len, keep)
+    return _weights(entry, where, model_config, dtype, linears_in_file)[0]
+
+
+def _weights(
+    entry: ModelEntry,
+    where: dict[str, Any],
+    model_config: Any,
+    dtype: torch.dtype,
+    linears_in_file: bool,
+) -> tuple[Any, list[str]]:
+    """The model with its weights, and the names of tensors that it has no place for."""
     # The configuration is handed over, because reading it from a GGUF file again takes seconds.
     options = {
         "dtype": dtype,
@@ -76,10 +110,8 @@ def load_checkpoint(
         options["quantization_config"] = LeaveInFile()
     model, loaded = _load(entry, "weights", where | options)
     _refuse_incomplete(entry, loaded)
-    check()
     model.config.use_cache = False
-    _give_padding(entry, tokenizer, model.get_input_embeddings().num_embeddings)
-    return Checkpoint(model, tokenizer, sorted(loaded["unexpected_keys"], key=_natural))
+    return model, sorted(loaded["unexpected_keys"], key=_natural)
 
 
 def load_tokenizer(entry: ModelEntry, max_seq_len: int, keep: Path | None = None) -> Any:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
+from transformers import AutoModelForCausalLM, LlamaConfig
 
 from playground.catalog import resolve_model
 from playground.config import SettingsError
 from playground.formats.layer import look
-from playground.formats.weights import find_layer, open_weights
+from playground.formats.weights import _decoded, find_layer, open_weights
+from playground.training import pretrained
 
 TENSORS = {
     "model.layers.10.mlp.up_proj.weight": torch.ones(4, 32),
@@ -104,6 +106,30 @@ def test_a_model_without_floats_is_refused(tmp_path: Path) -> None:
 def test_a_hub_model_that_was_never_fetched_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match="has not been fetched to this machine"):
         open_weights("nobody/nothing")
+
+
+def test_of_a_gguf_file_no_tokenizer_is_read_and_the_rest_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w.gguf").write_bytes(b"GGUF")
+    read: list[str] = []
+
+    def load(entry: object, part: str, arguments: dict) -> object:
+        read.append(part)
+        config = LlamaConfig(vocab_size=8, hidden_size=32, intermediate_size=32,
+                             num_hidden_layers=1, num_attention_heads=2)  # fmt: skip
+        if part == "configuration":
+            return config
+        said = {"missing_keys": [], "mismatched_keys": [], "unexpected_keys": []}
+        return AutoModelForCausalLM.from_config(config), said
+
+    monkeypatch.setattr(pretrained, "_load", load)
+    file, home = str(tmp_path / "w.gguf"), tmp_path / "home"
+    assert len(open_weights(file, home).layers()) == 9
+    assert read == ["configuration", "weights"]
+    _decoded.cache_clear()  # another child
+    open_weights(file, home).layers()
+    assert read == ["configuration", "weights", "weights"]
 
 
 @pytest.mark.slow

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from kernels import quantize_fp8, quantize_mxfp4, quantize_nf4, quantize_nvfp4
-from playground.catalog.models import TINY
+from playground.catalog.models import TINY, ModelEntry
 from playground.config import PRECISIONS, RunConfig, SettingsError
 from playground.data.batches import collate
 from playground.data.tokenise import Example
 from playground.precision.convert import convert
 from playground.precision.registry import recipe_of
+from playground.training import fit
 from playground.training.adapter import with_adapter
 from playground.training.fit import Shape, estimate, largest_shape
 from playground.training.loss import choose_loss_kernel, summed_loss
 from playground.training.meters import MIB, CountedMemory, stored_bytes, weigh
 from playground.training.optimise import Optimiser
-from playground.training.pretrained import load_checkpoint
+from playground.training.pretrained import load_checkpoint, load_configuration
 
 CPU = torch.device("cpu")
 SHAPE = Shape(sequences=3, tokens=40, supervised=3 * 39)
@@ -130,3 +132,20 @@ def test_a_shape_is_packed_into_shapes(quantize: Callable) -> None:
         if isinstance(part, torch.Tensor):
             assert shapes[name].is_meta
             assert (shapes[name].shape, shapes[name].dtype) == (part.shape, part.dtype)
+
+
+def test_the_child_reads_a_configuration_once_and_keeps_it(
+    tmp_path: Path, configure: Callable[..., RunConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path | None] = []
+
+    def noted(entry: ModelEntry, longest: int, keep: Path | None = None) -> Any:
+        read.append(keep)
+        return load_configuration(entry, longest, keep)
+
+    monkeypatch.setattr(fit, "load_configuration", noted)
+    configs = [configure(precision=name).model_dump(mode="json") for name in ("bf16", "nvfp4")]
+    request = {"configs": configs, "on_gpu": False, "fp4_native": False}
+    report = fit._report(request | {"home": str(tmp_path)})
+    assert [found["precision"] for found in report["estimates"]] == ["bf16", "nvfp4"]
+    assert read == [tmp_path / "runs" / "parsed"]
