@@ -144,7 +144,7 @@ def _doing(arm: Arm) -> str:
     words = [recorded.said(run.stage.name), recorded.said(run.stage.detail)]
     if left is not None:
         words.append(text.ETA.format(time=figures.duration(left)))
-    return ", ".join(w for w in words if w)
+    return text.CLAUSES.join(w for w in words if w)
 
 
 def _ended(run: Run) -> str:

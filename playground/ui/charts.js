@@ -39,7 +39,7 @@ function legend() {
       },
       h("i", { class: "swatch" }),
       h("span", {}, arm.label),
-      arm.how ? h("span", { class: `badge how-${arm.how}` }, arm.how) : "")
+      arm.how ? h("span", { class: `badge how-${arm.how}` }, words.how[arm.how]) : "")
     )
   );
 }

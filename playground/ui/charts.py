@@ -91,7 +91,7 @@ def payload(
     return {
         "group": shown,
         "address": "runs" if _several(shown) else "group",
-        "x": {"label": "step", "domain": [0, end], "whole": True},
+        "x": {"label": text.CHARTS["x"], "domain": [0, end], "whole": True},
         "arms": [_arm(one) for one in drawn],
         "panels": [_panel(key, records, drawn, happened or {}) for key in FROM_ZERO],
         "thinned": any(r.steps and r.steps[-1].step > len(r.steps) for r in records),

@@ -338,7 +338,7 @@ def _complaint(sentence: str) -> str:
 def _label(parts: Mapping[str, str], by_hand: bool) -> str:
     if not parts:
         return text.COLUMNS_UNKNOWN
-    said = ", ".join(
+    said = text.COLUMNS_AND.join(
         text.COLUMNS_OF_PART.format(part=text.PART_WORDS[part], column=printable(column))
         for part, column in parts.items()
     )

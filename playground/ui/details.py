@@ -178,7 +178,11 @@ def fair(records: Sequence[RunRecord], over: bool) -> str:
     answers = [
         (text.SAME_BATCHES, found.same_batches, unknown),
         (text.SAME_ADAPTER, found.same_adapter_init, unknown),
-        (text.ONLY_PRECISION, not others, text.OTHER_DIFFERENCES.format(names=", ".join(others))),
+        (
+            text.ONLY_PRECISION,
+            not others,
+            text.OTHER_DIFFERENCES.format(names=text.COMMA.join(others)),
+        ),
     ]
     return f'<ul class="fair">{"".join(_answer(*a) for a in answers)}</ul>'
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import gradio as gr
 
-FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
+FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial")
+FONT += ("PingFang TC", "Microsoft JhengHei", "Noto Sans CJK TC", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 
 STYLE = tuple(sorted(Path(__file__).parent.glob("style/*.css")))

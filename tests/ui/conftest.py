@@ -154,9 +154,12 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         dark: bool = False,
         ready: str | None = "Start comparison",
         may_fail: bool = False,
+        locale: str = "en-US",
     ) -> Any:
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            locale=locale,
         )
         contexts.append(context)
         page = context.new_page()

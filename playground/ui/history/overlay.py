@@ -115,7 +115,7 @@ def banner(records: Sequence[RunRecord]) -> tuple[str, str]:
     if names:
         said = [*map(setting_name, names), *([words.SEED_TOO] if seeds else [])]
         precision = [setting_name("precision")] if "precision" in found.only_difference else []
-        listed = ", ".join([*precision, *said])
+        listed = text.COMMA.join([*precision, *said])
         return "warning", words.NOT_CONTROLLED.format(names=listed)
     if found.problem:
         return "warning", words.NOT_PROVED.format(problem=labelled(found.problem))

@@ -43,7 +43,9 @@ def download(store: RunStore) -> Route:
         if kind not in FORMATS:
             return PlainTextResponse(text.UNKNOWN, 404)
         try:
-            with language.speaking(languages.asked(request)):
+            # Programs read the others: those say the same to everybody.
+            code = languages.asked(request) if kind == "html" else language.ENGLISH
+            with language.speaking(code):
                 if rows:
                     packed = _pack(as_text(store, group, kind, rows=True))
                 else:

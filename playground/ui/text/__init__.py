@@ -52,6 +52,8 @@ NO_PRECISION = (
 STARTED_AGAIN = "The same comparison is already running or waiting, so it was not started twice."
 QUEUED_BEHIND = "It waits for {titles} to end: one comparison runs at a time."
 AND = " and "
+COMMA = ", "
+CLAUSES = ", "
 QUOTED = "“{words}”"
 WAIT_FOR_THIS = "{count} more waiting: one comparison runs at a time."
 QUEUE = "What runs and what waits"
@@ -114,6 +116,8 @@ HOW_EXPLAINED = {
 }
 
 CHARTS = {
+    "how": HOW_WORDS,
+    "x": "step",
     "missing": "not measured",
     "no_points": "no points",
     "legend": "Precisions shown",

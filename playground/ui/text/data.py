@@ -18,6 +18,7 @@ COLUMNS_RECOGNISED = "Columns, as recognised: {mapping}"
 COLUMNS_BY_HAND = "Columns, as you said: {mapping}"
 COLUMNS_UNKNOWN = "Columns: say what they mean"
 COLUMNS_OF_PART = "{part} from {column}"
+COLUMNS_AND = ", "
 COLUMNS_UNREAD = "Columns: not known"
 NOT_FOR_VISITORS = (
     "Files of this machine are shown to those who have logged in; log in, or pick a dataset of the "

@@ -44,6 +44,8 @@ NO_PRECISION = "「精度」是空的，沒有東西可跑；請至少勾選一�
 STARTED_AGAIN = "同樣的比較已在執行或等待中，所以沒有再次啟動。"
 QUEUED_BEHIND = "它在等 {titles} 結束：一次只跑一個比較。"
 AND = "、"
+COMMA = "、"
+CLAUSES = "，"
 QUOTED = "「{words}」"
 WAIT_FOR_THIS = "還有 {count} 個在等：一次只跑一個比較。"
 QUEUE = "執行中與等待中"
@@ -102,6 +104,8 @@ HOW_EXPLAINED = {
 }
 
 CHARTS = {
+    "how": HOW_WORDS,
+    "x": "步",
     "missing": "未測量",
     "no_points": "沒有資料點",
     "legend": "顯示的精度",
