@@ -114,6 +114,26 @@ def test_no_more_is_kept_than_there_is_room_for(
     assert cache.Kept(None).get("key4") is None
 
 
+@pytest.mark.parametrize("content", ["", "null", "[]", "{}", '{"precision": "nvfp4"}'])
+def test_a_damaged_file_is_made_anew(tmp_path: Path, content: str) -> None:
+    kept = cache.Kept(tmp_path)
+    kept.put("key", {"peak_mib": 1.0})
+    (tmp_path / "key.json").write_text(content)
+    assert kept.get("key") is None
+    kept.put("key", {"peak_mib": 2.0})
+    assert kept.get("key") == {"peak_mib": 2.0}
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "taken.json").mkdir()
+    for folder, key in ((tmp_path / "file", "key"), (tmp_path, "taken")):
+        kept = cache.Kept(folder)
+        kept.put(key, {"peak_mib": 1.0})
+        assert kept.get(key) is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken.json"]
+
+
 def test_a_hub_model_is_told_by_the_catalog(tmp_path: Path) -> None:
     preset = load_preset("quick", {"model": "Qwen/Qwen3-0.6B", "precisions": "nvfp4"})
     found = fit.predict(preset, fit.budget("rtx-5090"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -47,20 +48,29 @@ class Kept:
             os.utime(file)  # asked for again: not the oldest any more
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+        # Under its key: what is JSON and yet not what ``put`` wrote has none.
+        return found.get(key) if isinstance(found, dict) else None
 
     def put(self, key: str | None, found: dict[str, Any]) -> None:
-        """Keeps ``found``, whole or not at all, and no more than ``MOST``."""
+        """Keeps ``found``, whole or not at all, and no more than ``MOST``.
+
+        Nothing where a disk is full or may not be written: that costs the next one its time, and
+        not this one its answer.
+        """
         if self._folder is None or key is None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        file = self._file(key)
-        partial = file.with_suffix(f".{os.getpid()}.partial")
-        partial.write_text(json.dumps(found), encoding="utf-8")
-        partial.replace(file)
-        files = sorted(self._folder.glob("*.json"), key=_last_used, reverse=True)
-        for oldest in files[MOST:]:
-            oldest.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            file = self._file(key)
+            partial = file.with_suffix(f".{os.getpid()}.partial")
+            try:
+                partial.write_text(json.dumps({key: found}), encoding="utf-8")
+                partial.replace(file)
+            finally:
+                partial.unlink(missing_ok=True)
+            files = sorted(self._folder.glob("*.json"), key=_last_used, reverse=True)
+            for oldest in files[MOST:]:
+                oldest.unlink(missing_ok=True)
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
