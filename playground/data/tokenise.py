@@ -214,8 +214,15 @@ def _encode(
     layouts: list[Layout], tokenizer: Any, *, add_special_tokens: bool
 ) -> Iterator[Encoded]:
     options = {"add_special_tokens": add_special_tokens, "return_attention_mask": False}
-    coded = tokenizer([layout.text for layout in layouts], return_offsets_mapping=True, **options)
-    prompts = tokenizer([layout.prompt for layout in layouts], **options)
+    try:
+        texts = [layout.text for layout in layouts]
+        coded = tokenizer(texts, return_offsets_mapping=True, **options)
+        prompts = tokenizer([layout.prompt for layout in layouts], **options)
+    except Exception as error:  # its library has no type of its own for what it cannot write
+        raise SettingsError(
+            f"This model's tokenizer cannot write the rows from {layouts[0].place} on ({error}); "
+            "its vocabulary may lack what they hold, so pick another model."
+        ) from error
     bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
     for layout, ids, spans, prompt_ids in zip(
         layouts, coded["input_ids"], coded["offset_mapping"], prompts["input_ids"], strict=True

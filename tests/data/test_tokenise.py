@@ -173,6 +173,19 @@ def test_a_tokenizer_that_cannot_tell_characters_is_refused() -> None:
         one(asked("a", "b"), Slow())
 
 
+def test_a_tokenizer_that_has_no_word_for_a_row_is_refused() -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({"<end>": 0, "yes": 1}))  # and none for the unknown
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    few = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<end>")
+    settings = {"max_seq_len": 64, "learn_from": "answers", "what": "the rows"}
+    assert tokenise([Sample(text="yes yes", place="Line 1")], few, **settings).examples
+    with pytest.raises(SettingsError, match="cannot write the rows from Line 2 on .*vocabulary"):
+        tokenise([Sample(text="maybe", place="Line 2")], few, **settings)
+
+
 def test_tokenising_can_be_given_up() -> None:
     calls = []
 
