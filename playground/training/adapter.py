@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from playground.config import LoraSettings, RunConfig, SettingsError, nearest
-from playground.precision.found import linears
+from playground.precision.found import beside_text, linears
 from playground.precision.keep import is_named
 from playground.training.durable import whole_folder
 
@@ -27,6 +27,10 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
 
     check_targets(model, settings)
     targets = list(settings.target_modules)
+    if settings.target_modules != "all-linear" and beside_text(model):
+        # A vision tower's layers are called the same.
+        named = [name for name, _ in linears(model)]
+        targets = [name for name in named if any(is_named(wanted, name) for wanted in targets)]
     if settings.target_modules == "all-linear":
         # By name: what peft understands by it takes in experts that are held in one tensor.
         head, tied = model.get_output_embeddings(), _tied(model)

@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM
 
 from playground.catalog import resolve_model
 from playground.config import RunConfig, SettingsError
+from playground.precision.found import UNREACHED
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import recipe_of
 from playground.training.adapter import adapted_modules, save_adapter, trainable
@@ -40,6 +41,15 @@ IDENTITY = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 1}
 GPT2 = {"vocab_size": 258, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512}
 HEADS = {"head_dim": 16}
 EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+VISION = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 16,
+    "patch_size": 8,
+}
+SEES = {"text_config": SIZES | HEADS, "vision_config": VISION, "mm_tokens_per_image": 4}
 
 FAMILIES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "GPT2": (GPT2, {"c_attn", "c_proj", "c_fc"}),
@@ -48,6 +58,7 @@ FAMILIES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "Gemma3Text": (SIZES | HEADS, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
     "Mistral": (SIZES, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
     "Llama": (SIZES, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
+    "Gemma3": (SEES, {"q_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}),
     "Qwen3Moe": (SIZES | HEADS | EXPERTS, {"q_proj", "k_proj", "v_proj", "o_proj"}),
 }
 
@@ -107,6 +118,25 @@ def test_plain_peft_loads_what_was_saved(
     published = AutoModelForCausalLM.from_pretrained(family(name), dtype=torch.float32)
     merged = PeftModel.from_pretrained(published, tmp_path / "adapter").merge_and_unload()
     torch.testing.assert_close(logits(merged), logits(run.model), rtol=1e-3, atol=1e-3)
+
+
+def test_what_text_never_reaches_is_left_as_it_is_and_listed(
+    family: Callable[[str], str], configure: Configure, tmp_path: Path
+) -> None:
+    """By name too: the layers of a vision tower are called like the text's."""
+    config = configure(model=family("Gemma3"), precision="nvfp4", target_modules=["q_proj"])
+    known = facts(list(train(config, folder=tmp_path)))
+    assert known["adapted_modules"] == 2
+    assert known["predicted_peak_mib"] == pytest.approx(known["peak_mib"], rel=1e-6)
+    coverage = known["coverage"]
+    assert coverage["converted"] == 14
+    assert {s["name"]: s["reason"] for s in coverage["skipped"]} == {
+        "model.vision_tower": UNREACHED,
+        "model.multi_modal_projector": UNREACHED,
+        "lm_head": "the output head stays in the compute type",
+    }
+    with pytest.raises(SettingsError, match="names 'fc1', which no layer of this model"):
+        ready(configure(model=family("Gemma3"), target_modules=["fc1"]))
 
 
 def test_experts_in_one_tensor_are_listed_and_their_share_is_counted(
