@@ -154,6 +154,8 @@ class Reader:
             SettingsError: it lacks a column, or a cell has the wrong type; the message says where.
         """
         cells = {column_key(name): value for name, value in row.cells.items()}
+        if len(cells) < len(row.cells):  # later rows may have other columns than the first
+            _told_apart(self.format, row)
         try:
             sample = self._understood(cells, row.place)
         except _BadCell as error:

@@ -140,6 +140,9 @@ AWKWARD: dict[str, Awkward] = {
     ),
     "a column without a name": Awkward("a.csv", CSV.replace(b"\n", b",\n"), TWO,
         notes=("Columns that are not used: .no name.",)),
+    "a column that comes twice later": Awkward("a.jsonl",
+        JSONL + b'{"prompt": "c", "Prompt": "d", "completion": "3"}\n',
+        refused="Line 3 of 'a.jsonl' has the columns 'prompt' and 'Prompt', which differ only"),
     "a column that goes missing": Awkward("a.jsonl", JSONL + b'{"question": "c"}\n',
         refused="Line 3 of 'a.jsonl': it lacks the column 'prompt' that the first row has"),
     # 22: how columns are called
