@@ -53,6 +53,16 @@ class ModelEntry(BaseModel):
         """Whether it can be loaded without any connection."""
         return self.where in ("cache", "folder") or self.path is not None
 
+    @property
+    def revision(self) -> str | None:
+        """The hub's commit that ``path`` holds, when it is a folder of the hub's cache; else None.
+
+        A hub id alone does not say which weights a run had: its owner may upload others.
+        """
+        if self.hub_id is None or self.path is None or self.path.parent.name != "snapshots":
+            return None
+        return self.path.name
+
     def changed(self, **changes: object) -> ModelEntry:
         """A copy that differs in these attributes."""
         return self.model_copy(update=changes)

@@ -80,16 +80,22 @@ def busy_device(device: Device, in_use_mib: float | None) -> str | None:
 
 
 def environment(
-    model: Any, config: RunConfig, device: torch.device, compiled: str
+    model: Any,
+    config: RunConfig,
+    device: torch.device,
+    compiled: str,
+    revision: str | None = None,
 ) -> dict[str, Any]:
     """Plain values for the run's record: whatever could differ between arms beside the precision.
 
     Args:
         model: with its adapter and its loss kernel chosen.
         compiled: what ``compile_blocks`` said.
+        revision: the hub's commit of the model; None for one that is not from there.
     """
     return {
         **{name: _version(name) for name in LIBRARIES},
+        **({"model_revision": revision} if revision else {}),
         "threads": torch.get_num_threads(),
         "compute_dtype": str(model.dtype).removeprefix("torch."),
         "attention": model.config._attn_implementation,

@@ -136,7 +136,8 @@ def prepare(
     yield Stage(name="adding the adapter")
     model = with_adapter(config, base.model, device)
     memory = on_gpu or CountedMemory(model)
-    yield from _choose_kernels(model, config, learned.examples, base, device, check)
+    tried = _choose_kernels(model, config, learned.examples, base, device, check, entry.revision)
+    yield from tried
     yield _facts(model, base, memory.source, rows)
     yield from _warnings(rows, config.data.max_seq_len)
     return Prepared(
@@ -218,6 +219,7 @@ def _choose_kernels(
     base: Base,
     device: torch.device,
     check: Callable[[], None],
+    revision: str | None,
 ) -> Iterator[Event]:
     """Which loss kernel and whether compiled, tried on this model; yields the run's environment."""
     choose_loss_kernel(model)
@@ -231,7 +233,7 @@ def _choose_kernels(
     if compiled.startswith("off") and wants_compiling(config.training, device):
         text = f"torch.compile is {compiled}. The run goes on without."
         yield Message(level="warning", text=text)
-    yield Facts(environment=environment(model, config, device, compiled))
+    yield Facts(environment=environment(model, config, device, compiled, revision))
 
 
 def _facts(model: Any, base: Base, memory_source: str, rows: dict[str, int]) -> Facts:

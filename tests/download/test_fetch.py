@@ -27,7 +27,7 @@ from playground.presets import load_preset
 from playground.processes import ROOT
 from playground.store import RunStore
 from tests.download.conftest import go_to
-from tests.fakes_hub import Hub, Repo
+from tests.fakes_hub import COMMIT, Hub, Repo
 from tests.tiny import tiny_llama, tiny_tokenizer
 
 SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
@@ -100,6 +100,7 @@ def test_a_model_is_fetched_and_loaded_from_where_it_lies(hub: Hub) -> None:
     assert sum(p.numel() for p in model.parameters()) == TINY.parameters
     assert len(hub.asked) == asked  # loading asks nobody
     assert [found.where for found in list_models() if found.id == "a/tiny"] == ["cache"]
+    assert entry.revision == COMMIT and TINY.revision is None
 
 
 def test_a_model_on_this_machine_asks_nobody(hub: Hub) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from playground.catalog.models import TINY, ModelEntry
 from playground.config import RunConfig, parse_config
-from playground.events import Facts, Message
+from playground.events import Event, Facts, Message
 from playground.hardware import Device
 from playground.presets import defaults
 from playground.training import prepare as preparing
@@ -20,6 +23,7 @@ from playground.training.environment import (
 )
 from playground.training.loss import choose_loss_kernel
 from tests.tiny import tiny_llama
+from tests.training.prepared import facts
 
 GPU = Device("NVIDIA Test", "cuda", 0, 8192, "12.0", True, "600.0", "It is there.", 2)
 
@@ -103,3 +107,24 @@ def test_whatever_could_differ_between_arms_is_recorded() -> None:
     assert said["gradient_checkpointing"] is False and said["deterministic"] is True
     assert said["batches"] == "uneven rows in parts"
     assert said["torch"] and said["transformers"] and said["peft"]
+
+
+def test_the_hubs_commit_of_the_model_is_recorded(
+    tmp_path: Path, configure: Callable[..., RunConfig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same id may mean other weights tomorrow; so it shows among what differs."""
+    folder = tmp_path / "snapshots" / "c0ffee"
+    folder.parent.mkdir()
+    folder.symlink_to(TINY.path)
+
+    def fetched(entry: ModelEntry, check: Callable[[], None]) -> Iterator[Event]:
+        yield from ()
+        return entry.changed(hub_id="a/tiny", path=folder)
+
+    assert "model_revision" not in recorded(configure())  # the bundled model has none
+    monkeypatch.setattr(preparing, "fetched", fetched)
+    assert recorded(configure())["model_revision"] == "c0ffee"
+
+
+def recorded(config: RunConfig) -> dict[str, Any]:
+    return facts(list(preparing.prepare(config, lambda: None)))["environment"]
