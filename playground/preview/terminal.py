@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from playground.preview import sentences as say
 from playground.preview.words import (
-    FATES,
     cells_of,
     counts,
     format_sentence,
@@ -33,7 +33,7 @@ def draw(console: Console, found: Mapping[str, Any]) -> None:
     console.print(f"{found['dataset']} as {found['model']} reads it", **plain)
     console.print(format_sentence(found), **plain)
     for row in found["rows"]:
-        console.print(f"\n{row['place']}: {FATES[row['fate']]}", **plain)
+        console.print(f"\n{row['place']}: {say.FATES[row['fate']]}", **plain)
         for name, value in cells_of(row):
             console.print(f"  {name}: {printable(value)}", **plain)
         if row["tokens"]:

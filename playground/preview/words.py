@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-FATES = {
-    "training": "to train on",
-    "held out": "held out for the evaluation",
-    "no answer": "left out, it holds nothing to learn",
-    "a copy": "left out, it says the same as another row",
-    "not needed": "not needed by this run",
-    "too long": "dropped, it is longer than the limit",
-    "nothing to learn": "dropped, nothing to learn is left within the limit",
-}
-
-_TEMPLATES = {
-    "own": "written in the model's own chat template",
-    "plain": "written as User: ... Assistant: ..., for the model has no chat template",
-    "none": "written without a chat template",
-}
+from playground.preview import sentences as say
 
 # The control pictures of Unicode; a terminal would obey the characters themselves.
 _CONTROLS = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
@@ -39,55 +25,49 @@ def cells_of(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def format_sentence(found: Mapping[str, Any]) -> str:
     """How the rows were recognised, and from which columns; the notes name those not used."""
-    columns = ", ".join(
-        f"{part} from “{name}”" for part, name in found["format"]["columns"].items()
+    columns = say.COMMA.join(
+        say.COLUMN.format(part=part, column=name)
+        for part, name in found["format"]["columns"].items()
     )
-    said = f"Recognised as {found['format']['name']}: {columns}. "
-    return printable(f"{said}Rows are {_TEMPLATES[found['template']]}.")
+    template = say.TEMPLATES[found["template"]]
+    name = found["format"]["name"]
+    return printable(say.RECOGNISED.format(name=name, columns=columns, template=template))
 
 
 def row_sentence(row: Mapping[str, Any]) -> str:
     """How many tokens a row has, and what becomes of them."""
-    of = ", ".join(f"{count:,} {state}" for state, count in row["states"].items() if count)
-    left = row["length"] - len(row["tokens"])
-    shown = f"; the first {len(row['tokens']):,} are shown" if left else ""
-    return f"{row['length']:,} tokens: {of}{shown}"
+    states = say.COMMA.join(
+        say.STATE.format(count=count, state=say.STATES[state])
+        for state, count in row["states"].items()
+        if count
+    )
+    shown = len(row["tokens"])
+    first = say.FIRST_SHOWN.format(count=shown) if row["length"] > shown else ""
+    return say.ROW.format(count=row["length"], states=states, shown=first)
 
 
 def counts(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Names and figures, those left out at 0 that most files never have."""
     rows, epoch, batch = found["counts"], found["epoch"], found["longest_batch"]
-    dropped = [
-        ("dropped: no answer", rows["no_answer"]),
-        ("dropped: copies of other rows", rows["duplicates"]),
-        ("dropped: longer than the limit", rows["too_long"]),
-        ("dropped: nothing to learn within the limit", rows["nothing_to_learn"]),
-        ("not needed by this run", rows["unused"]),
-    ]
-    return [
-        ("rows read", f"{rows['read']:,}"),
-        *((name, f"{count:,}") for name, count in dropped if count),
-        ("kept", f"{rows['kept']:,}"),
-        ("of these cut to the limit", f"{rows['cut']:,}"),
-        ("of these to train on", f"{rows['train']:,}"),
-        ("of these held out", f"{rows['eval']:,}"),
-        ("tokens in one pass", f"{epoch['tokens']:,}"),
-        ("of these learned", f"{epoch['learned_tokens']:,}"),
-        ("steps in one pass", f"{epoch['steps']:,}"),
-        ("steps of the run", f"{epoch['run_steps']:,}"),
-        ("longest batch", f"{batch['rows']:,} × {batch['tokens']:,} tokens"),
-    ]
+    dropped = ("no_answer", "duplicates", "too_long", "nothing_to_learn", "unused")
+    figures = {
+        "read": rows["read"],
+        **{name: rows[name] for name in dropped if rows[name]},
+        **{name: rows[name] for name in ("kept", "cut", "train", "eval")},
+        "tokens": epoch["tokens"],
+        "learned": epoch["learned_tokens"],
+        "steps": epoch["steps"],
+        "run_steps": epoch["run_steps"],
+    }
+    longest = say.BATCH.format(rows=batch["rows"], tokens=batch["tokens"])
+    said = [(say.COUNTS[name], f"{count:,}") for name, count in figures.items()]
+    return [*said, (say.COUNTS["longest"], longest)]
 
 
 def sentences(found: Mapping[str, Any]) -> list[str]:
     """What a person should know beside the figures."""
     lengths = found["lengths"]
-    said = [
-        f"Rows have {lengths['median']:,g} tokens in the middle and {lengths['longest']:,} at "
-        f"most; the limit is {lengths['limit']:,}."
-    ]
+    said = [say.LENGTHS.format(**{name: lengths[name] for name in ("median", "longest", "limit")})]
     if not found["complete"]:
-        said.append(
-            "The run reads more rows than were looked at here, so the counts are of the first ones."
-        )
+        said.append(say.MORE)
     return said + [printable(note) for note in found["notes"]]

@@ -13,8 +13,8 @@ from typing import Any
 
 import gradio as gr
 
+from playground.preview import sentences as say
 from playground.preview.words import (
-    FATES,
     cells_of,
     counts,
     format_sentence,
@@ -63,7 +63,7 @@ def _shown(words: str) -> str:
 
 
 def _legend() -> str:
-    parts = (f'<span class="{name}">{escape(state)}</span>' for state, name in _CLASSES.items())
+    parts = (f'<span class="{name}">{say.STATES[state]}</span>' for state, name in _CLASSES.items())
     return f'<p class="token-legend">{text.PREVIEW_TOKENS} {" ".join(parts)}</p>'
 
 
@@ -77,7 +77,7 @@ def _row(row: Mapping[str, Any]) -> str:
             f'<p class="soft">{escape(row_sentence(row))}</p>'
             f'<div class="tokens" tabindex="0">{"".join(_tokens(row))}</div>'
         )
-    head = f"<b>{_shown(row['place'])}</b> {escape(FATES[row['fate']])}"
+    head = f"<b>{_shown(row['place'])}</b> {say.FATES[row['fate']]}"
     return f'<div class="row-read"><p>{head}</p><dl>{cells}</dl>{drawn}</div>'
 
 
@@ -85,7 +85,7 @@ def _tokens(row: Mapping[str, Any]) -> Iterator[str]:
     """Each token by itself, in parts of one fate."""
     for state, tokens in groupby(row["tokens"], key=lambda token: token["state"]):
         inner = "".join(f"<i>{_shown(token['text'])}</i>" for token in tokens)
-        yield f'<span class="{_CLASSES[state]}" title="{escape(state)}">{inner}</span>'
+        yield f'<span class="{_CLASSES[state]}" title="{say.STATES[state]}">{inner}</span>'
 
 
 def _lengths(found: Mapping[str, Any]) -> str:

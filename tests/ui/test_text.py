@@ -20,6 +20,7 @@ from playground.ui.text import recorded as recorded_words
 
 MODULES = [
     "playground.compare.sentences",
+    "playground.preview.sentences",
     "playground.ui.text",
     *(
         f"playground.ui.text.{found.name}"
