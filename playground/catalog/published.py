@@ -42,5 +42,6 @@ def _entry(*, id: str, architecture: str, size_gb: float, **known: Any) -> Model
 def longest(config: dict[str, Any]) -> int | None:
     """Tokens that a model with this config.json reads at most; None if it does not say."""
     text = config.get("text_config")  # of a model that sees images as well
-    found = (text if isinstance(text, dict) else config).get("max_position_embeddings")
+    stated = text if isinstance(text, dict) else config
+    found = stated.get("max_position_embeddings", stated.get("n_positions"))  # the latter: GPT-2
     return found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -12,7 +12,7 @@ from playground.catalog import ModelEntry, list_models, resolve_model
 from playground.catalog.models import OWN_FOLDER, described
 from playground.catalog.words import in_bytes, in_parameters
 from playground.cli.home import DEFAULT_HOME, Home, JsonFile, console, say
-from playground.config import expand, private
+from playground.config import expand, nearest, private
 from playground.json_file import check_writable, write_json
 
 
@@ -81,7 +81,8 @@ def _lines(entry: ModelEntry) -> list[str]:
             "in by `hf auth login` or set HF_TOKEN."
         )
     if not entry.here and entry.parameters is None:
-        lines.append("Not in the catalog: what it is shows when a run fetches it.")
+        meant = nearest(entry.id, [known.id for known in list_models()])
+        lines.append(f"Not in the catalog: what it is shows when a run fetches it.{meant}")
     return lines
 
 

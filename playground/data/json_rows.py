@@ -85,7 +85,7 @@ class _Window:
                 found, end = json.JSONDecoder().raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 if self._ended or not self._may_go_on(error):
-                    raise self.wrong(error.msg, error.pos) from None
+                    raise self.wrong(_reason(error), error.pos) from None
             except (RecursionError, ValueError) as error:
                 raise _odd(error, place) from None
             else:
@@ -125,11 +125,16 @@ class _Window:
         self._text, self._at, self._ended = left + more, 0, not more
 
 
+def _reason(error: json.JSONDecodeError) -> str:
+    # Some of json's own reasons end in the word that we go on with.
+    return error.msg.removesuffix(" at")
+
+
 def _line_value(line: str, text: TextFile) -> Any:
     try:
         value = json.loads(line.rstrip())  # else a mistake at its end is one of the next line
     except json.JSONDecodeError as error:
-        why = f"{error.msg} at column {error.colno}"
+        why = f"{_reason(error)} at column {error.colno}"
         # The first line of one document, laid out for people to read.
         opens = line.strip() in ("[", "{")
         remedy = "name the file .json, if it is one document" if opens else "mend or remove it"

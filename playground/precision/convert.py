@@ -82,6 +82,11 @@ def converting(
     embedded = _embedded(model)
     _refuse_non_finite_others(model, embedded)
     total = sum({id(module): module.weight.numel() for _, module in linears(model)}.values())
+    if names and not total:
+        raise SettingsError(
+            "The model has no Linear with a weight, so there is nothing to train; its config.json "
+            "may give a size of 0: mend it, or choose another model."
+        )
     others = other_matrices(model)
     skipped = [listed for listed, _ in others]
     swapped: dict[int, nn.Module] = {}

@@ -64,6 +64,7 @@ def test_its_files_are_as_large_as_its_numbers_in_16_bits(entry: ModelEntry) -> 
 def test_the_longest_sequence_is_found_where_a_model_sees_images_too() -> None:
     found = {entry.id: entry.max_length for entry in ALL}
     assert found["google/gemma-3-4b-it"] == 131072 and found["Qwen/Qwen3-0.6B"] == 40960
+    assert longest({"n_positions": 1024}) == 1024  # GPT-2's word for it
     assert longest({}) is None and longest({"max_position_embeddings": True}) is None
 
 

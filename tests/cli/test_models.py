@@ -52,6 +52,8 @@ def test_one_is_described(tmp_path: Path, cache: Path) -> None:
     assert "parameters: 1.2 M" in output and found["where"] == "folder"
     output, found = said(tmp_path, "some/one")
     assert "Not in the catalog" in output and found["parameters"] is None
+    output, found = said(tmp_path, "Qwen/Qwen3-0.6")
+    assert "Did you mean 'Qwen/Qwen3-0.6B'?" in output
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path, cache: Path) -> None:

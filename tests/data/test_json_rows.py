@@ -39,9 +39,9 @@ def test_a_list_is_read_whatever_its_layout(
         ('[{"a": 1}\n {"a": 2}]', "Expecting ',' delimiter at line 2, column 2"),
         ('[{"a": 1},\n]', "Expecting value at line 2, column 1"),
         ('[{"a": 1}]\n[]', "Extra data at line 2, column 1"),
-        ('[\n{"a": "x\ny"}]', "Invalid control character at at line 2, column 9"),
+        ('[\n{"a": "x\ny"}]', "Invalid control character at line 2, column 9"),
         ('[{"a": 1},\n  {"a" 2}]', "Expecting ':' delimiter at line 2, column 8"),
-        ('{"a": "b', "Unterminated string starting at at line 1, column 7"),
+        ('{"a": "b', "Unterminated string starting at line 1, column 7"),
         ('[{"a": 1}, nul]', "Expecting value at line 1, column 12"),
     ],
 )

@@ -124,6 +124,11 @@ def test_a_model_without_a_linear_is_refused() -> None:
         converted(nn.Sequential(nn.Embedding(4, 4)))
 
 
+def test_a_model_of_no_size_is_refused() -> None:
+    with pytest.raises(SettingsError, match="no Linear with a weight.*size of 0"):
+        converted(nn.Sequential(nn.Linear(0, 4)))
+
+
 def test_a_weight_is_freed_before_the_next_is_rounded() -> None:
     model = tiny_llama(tie_word_embeddings=False)
     exact = [weakref.ref(m.weight.untyped_storage()) for _, m in linears(model)]
