@@ -52,7 +52,8 @@ def _model(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _open(question: dict[str, Any]) -> Any:
     from playground.formats.weights import open_weights
 
-    return open_weights(question["model"], Path(question["home"]))
+    home = question.get("home")
+    return open_weights(question["model"], home and Path(home))
 
 
 @functools.cache
