@@ -41,6 +41,7 @@ from playground.ui import (
     preview,
     report,
     text,
+    visitors,
 )
 from playground.ui.labels import labelled
 from playground.ui.log import log
@@ -235,7 +236,9 @@ def build(
         yield preview.waiting()
         filled_in = dict(zip(form.KEYS, answers, strict=True))
         try:
-            data.refuse_strangers(form.plain(filled_in["dataset"]), guard.may_change(request))
+            may_change = guard.may_change(request)
+            visitors.refuse_model(form.plain(filled_in["model"]), may_change)
+            visitors.refuse_dataset(form.plain(filled_in["dataset"]), may_change)
             chosen = form.read(base, filled_in, store.home)
             yield preview.panel(ask(chosen.config, home=store.home))
         except SettingsError as error:

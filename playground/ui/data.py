@@ -24,7 +24,7 @@ from playground.data.rows import first_row
 from playground.data.uploads import MAX_BYTES, columns_of, keep, kept, shown
 from playground.preview import ask_columns, ask_upload
 from playground.preview.words import printable
-from playground.ui import guard, panels
+from playground.ui import guard, panels, visitors
 from playground.ui.text import data as text
 
 PARTS = tuple(text.PARTS)
@@ -112,9 +112,10 @@ def wire(app: gr.Blocks, part: DataPart, fields: Mapping[str, Any], home: Path) 
             known = {"refused": str(error)}
         return [known, *mapping(known, setting)]
 
-    def on_open() -> Any:
+    def on_open(request: gr.Request) -> Any:
         # Nothing where nothing was added: it may come while somebody types into the field.
-        return gr.Dropdown(choices(home)) if kept(home) else gr.skip()
+        seen = guard.may_change(request) and kept(home)
+        return gr.Dropdown(choices(home)) if seen else gr.skip()
 
     def on_parts(known: Known, *picked: str) -> list[Any]:
         if "columns" not in known:
@@ -209,26 +210,8 @@ def known_of(dataset: str, may_read: bool = True) -> Known:
     """
     if dataset in {entry.id for entry in list_datasets()}:
         return columns_of(first_row(resolve_dataset(dataset)))
-    refuse_strangers(dataset, may_read)
-    return ask_columns(dataset) if dataset and may_read else {}  # a child is not for visitors
-
-
-def refuse_strangers(dataset: str, may_read: bool) -> None:
-    """A visitor of a shared page sees the bundled datasets and the hub's, no file of this machine.
-
-    Raises:
-        SettingsError: it is such a file.
-    """
-    bundled = {entry.id for entry in list_datasets()}
-    if not may_read and dataset not in bundled and not _on_the_hub(dataset):
-        raise SettingsError(text.NOT_FOR_VISITORS)
-
-
-def _on_the_hub(dataset: str) -> bool:
-    try:
-        return resolve_dataset(dataset).hub_id is not None
-    except SettingsError:
-        return False  # whether there is such a file is not told either
+    visitors.refuse_dataset(dataset, may_read)
+    return ask_columns(dataset) if dataset else {}
 
 
 def chosen(known: Known, written: str) -> tuple[dict[str, str], str]:

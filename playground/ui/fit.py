@@ -23,7 +23,7 @@ from playground.fit import budget
 from playground.fit.background import Estimates
 from playground.fit.weights import weights_mib
 from playground.presets import Preset
-from playground.ui import figures, guard, panels
+from playground.ui import figures, guard, panels, visitors
 from playground.ui.labels import labelled
 from playground.ui.text import fit as text
 
@@ -141,11 +141,12 @@ def weights_alone(name: str, *, stranger: bool = False) -> str:
     Args:
         stranger: a visitor, who learns nothing of this machine's folders.
     """
+    name = name.strip()
     try:
-        entry = resolve_model(name.strip())
+        visitors.refuse_model(name, not stranger)
+        file = architecture_file(resolve_model(name))
     except SettingsError:  # said beside the field
         return ""
-    file = None if stranger and entry.where == "folder" else architecture_file(entry)
     if file is None or file.suffix != ".json":
         return ""
     told = read_json(file)

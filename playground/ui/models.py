@@ -18,7 +18,7 @@ from playground.catalog.models import OWN_FOLDER, described
 from playground.catalog.words import in_bytes, in_parameters
 from playground.config import SettingsError, private
 from playground.data.hub import page_of
-from playground.ui import guard, panels
+from playground.ui import guard, panels, visitors
 from playground.ui import text as page_text
 from playground.ui.text import models as text
 
@@ -77,13 +77,10 @@ def told(name: str, *, stranger: bool = False) -> str:
     if not name:
         return ""
     try:
+        visitors.refuse_model(name, not stranger)
         entry = resolve_model(name)
-        if stranger and entry.where == "folder":
-            raise SettingsError(text.NOT_FOR_VISITORS)
     except SettingsError as error:
-        # A visitor is not even told whether there is such a folder.
-        hidden = stranger and name.startswith(("/", "~", "."))
-        return panels.notice(text.NOT_FOR_VISITORS if hidden else str(error))
+        return panels.notice(str(error))
     return card(described(entry))
 
 

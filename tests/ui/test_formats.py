@@ -138,12 +138,12 @@ class TestLayers:
 
 def test_who_only_watches_learns_nothing_of_folders(tmp_path: Path) -> None:
     from playground.config import SettingsError
-    from playground.ui.formats.page import _refuse_unlisted
+    from playground.ui.formats.page import _refuse_visitors
 
-    _refuse_unlisted("tiny")
+    _refuse_visitors("tiny")
     for model in (str(tmp_path), "owner/name"):  # outside a request nobody may change anything
-        with pytest.raises(SettingsError, match="Log in to look at a model that is not in the"):
-            _refuse_unlisted(model)
+        with pytest.raises(SettingsError, match="not in the list are shown to those who have"):
+            _refuse_visitors(model)
 
 
 def test_only_numbers_and_a_look_are_asked_of_a_child(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 from playground import users
+from playground.catalog.models import TINY
 from playground.ui import gate, guard
 from playground.ui.login import LASTS_S, TRIES, WAIT_S, Login, TooOften
 from tests.ui.conftest import NAME, PASSWORD, SHARED_AS, Served, until
@@ -34,9 +36,12 @@ def handlers(client: httpx.Client) -> list[dict]:
     return client.get("/config").json()["dependencies"]
 
 
-def send(client: httpx.Client, handler: dict, session: str = "s") -> httpx.Response:
-    """A handler called directly, its inputs as the page shows them at first."""
+def send(
+    client: httpx.Client, handler: dict, session: str = "s", typed: dict[int, str] | None = None
+) -> httpx.Response:
+    """A handler called directly, its inputs as the page shows them at first, but for ``typed``."""
     shown = {c["id"]: c["props"].get("value") for c in client.get("/config").json()["components"]}
+    shown |= typed or {}
     body = {
         "data": [shown.get(i) for i in handler["inputs"]],
         "fn_index": handler["id"],
@@ -326,3 +331,35 @@ def test_a_file_is_given_to_who_may_change_things_alone(tmp_path) -> None:
     for name in ("link.zip", "b.zip", "..%2fsecret", "%2e%2e%2fsecret", "."):
         reply = client.get(f"/export/{name}")
         assert reply.status_code == 404 and "SECRET" not in reply.text, name
+
+
+def test_a_visitor_learns_nothing_of_what_is_in_no_list(shared: Served, tmp_path: Path) -> None:
+    """Whatever is typed into the form of a shared page: no file is read for it, nor told of."""
+    model, rows = tmp_path / "secret-model", tmp_path / "rows.jsonl"
+    shutil.copytree(TINY.path, model)
+    rows.write_text('{"prompt": "hidden words", "completion": "b"}\n')
+    client = visitor(shared)
+    config = client.get("/config").json()
+    ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
+    for name, field, path, other, said in (
+        ("preview-button", "field-model", model, tmp_path / "no", "Models that are not in the"),
+        ("preview-button", "field-dataset", rows, tmp_path / "no", "Datasets that are not in the"),
+        ("field-model", "field-model", model, tmp_path / "no", "Models that are not in the list"),
+        ("field-dataset", "field-dataset", rows, tmp_path / "no", "Datasets that are not in the"),
+        ("lens-model", "lens-model", model, tmp_path / "no", "Models that are not in the list"),
+    ):
+        told = {
+            asked: " ".join(
+                send(client, handler, f"{handler['id']}{asked}", {ids[field]: str(asked)}).text
+                for handler in begun_by(config, ids[name])
+            )
+            for asked in (path, other)
+        }
+        assert all(said in answer for answer in told.values()), (name, field, told)
+        assert not any(word in told[path] for word in ("hidden words", "1.2 M", "q_proj"))
+
+
+def begun_by(config: dict, part: int) -> list[dict]:
+    """The handlers that a component starts."""
+    found = [d for d in config["dependencies"] if any(t[0] == part for t in d["targets"])]
+    return [d for d in found if d["backend_fn"]]

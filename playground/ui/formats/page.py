@@ -19,7 +19,7 @@ from gradio.context import LocalContext
 from playground.catalog import list_models
 from playground.config import SettingsError
 from playground.formats import EXAMPLES, MEDIAN, Microscope, written
-from playground.ui import guard, panels
+from playground.ui import guard, panels, visitors
 from playground.ui.formats import cells, layer, layers, questions
 from playground.ui.text import formats as text
 
@@ -247,7 +247,7 @@ def _on_model(scope: Microscope) -> Callable[[str, str], Iterator[list[Any]]]:
     def on_model(model: str, chosen: str) -> Iterator[list[Any]]:
         yield [gr.skip(), panels.notice(text.READING, "info"), *[gr.skip()] * 4]
         try:
-            _refuse_unlisted(model)
+            _refuse_visitors(model)
             names = [found["name"] for found in scope.layers(model)]
         except SettingsError as error:
             yield [gr.skip(), panels.notice(str(error)), *[gr.skip()] * 4]
@@ -267,7 +267,7 @@ def _show(
 ) -> list[Any]:
     """A block of a layer; what cannot be shown is said, and all else stays as it is."""
     try:
-        _refuse_unlisted(model)
+        _refuse_visitors(model)
         found = scope.layer(model, name, block())
     except SettingsError as error:
         return [panels.notice(str(error)), *[gr.skip()] * 4]
@@ -304,7 +304,7 @@ def _on_all(scope: Microscope) -> Callable[[str], Iterator[str]]:
     def on_all(model: str) -> Iterator[str]:
         yield layers.progress(model, None)
         try:
-            _refuse_unlisted(model)
+            _refuse_visitors(model)
             for line in scope.model(model):
                 if "tell" in line:
                     yield layers.progress(model, line["tell"])
@@ -343,9 +343,5 @@ def _wire_opening(
     filled.then(guard.costly(on_layers), inputs, everything.panel, **_QUIET)
 
 
-def _refuse_unlisted(model: str) -> None:
-    """Who only watches a shared page learns nothing of the machine's folders."""
-    if model in {entry.id for entry in list_models()}:
-        return
-    if not guard.may_change(LocalContext.request.get(None)):
-        raise SettingsError(text.ONLY_LISTED)
+def _refuse_visitors(model: str) -> None:
+    visitors.refuse_model(model, guard.may_change(LocalContext.request.get(None)))

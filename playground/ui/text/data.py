@@ -21,8 +21,8 @@ COLUMNS_OF_PART = "{part} from {column}"
 COLUMNS_AND = ", "
 COLUMNS_UNREAD = "Columns: not known"
 NOT_FOR_VISITORS = (
-    "Files of this machine are shown to those who have logged in; log in, or pick a dataset of the "
-    "list or the hub."
+    "Datasets that are not in the list are shown to those who have logged in; log in, or pick one "
+    "of the list."
 )
 COLUMN_NAME = "Column"
 COLUMN_EXAMPLE = "In the first row"

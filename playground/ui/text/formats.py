@@ -185,7 +185,6 @@ SCALED_SAID = (
     "lines are the fifteen values of E2M1"
 )
 SCALED_NOTE = "Each block's largest value lands at ±6, which makes the bumps at the ends."
-ONLY_LISTED = "Log in to look at a model that is not in the list."
 
 # All layers.
 LAYERS_HEADING = "All layers"

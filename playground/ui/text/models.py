@@ -39,7 +39,7 @@ PAGE = "its page on the hub"
 UNKNOWN = "Not in the list: how large it is and whether it can be read shows when a run fetches it."
 OFFLINE = "HF_HUB_OFFLINE is set, so it cannot be fetched; models on this machine can be used."
 NOT_FOR_VISITORS = (
-    "Models in folders of this machine are shown to those who have logged in; log in, or pick one "
+    "Models that are not in the list are shown to those who have logged in; log in, or pick one "
     "of the list."
 )
 
