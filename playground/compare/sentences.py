@@ -8,6 +8,7 @@ from playground import language
 ALL_AND_LAST = "{all} and {last}"
 COMMA = ", "
 SEMICOLON = "; "
+BETWEEN = " "  # of two sentences
 COUNTS = {
     "step": ("{count} step", "{count} steps"),
     "token": ("{count} token", "{count} tokens"),

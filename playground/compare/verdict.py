@@ -101,7 +101,7 @@ def _compared(
 
 def _said(first: str, *subjects: Sequence[str | None], **numbers: object) -> Verdict:
     """The headline, and below it a line for each subject there is something to say of."""
-    lines = [" ".join(said for said in sentences if said) for sentences in subjects]
+    lines = [say.BETWEEN.join(said for said in sentences if said) for sentences in subjects]
     text = "\n".join([first, *(line for line in lines if line)])
     return Verdict(text=text, headline=first, **numbers)
 

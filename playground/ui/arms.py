@@ -127,7 +127,7 @@ def _doing_of_several(arms: Sequence[Arm]) -> str:
         for a in arms
         if a.run.status == "running"
     ]
-    return "; ".join(words)
+    return text.SEMICOLON.join(words)
 
 
 def _doing(arm: Arm) -> str:

@@ -21,7 +21,7 @@ from playground.compare import RunRecord, arms, curve
 from playground.config import PRECISIONS
 from playground.events import FINAL, Eval
 from playground.store import Run, RunStore
-from playground.ui import figures, marks, text
+from playground.ui import figures, marks, recorded, text
 from playground.ui.marks import Mark
 
 MAX_POINTS = 600
@@ -198,7 +198,7 @@ def _note(key: str, records: Sequence[RunRecord]) -> str | None:
     if key == "memory_mib":
         sources = [r.facts.memory_source for r in records if r.facts.memory_source]
         claims = [text.EMULATED_MEMORY_NOTE] if emulated else []
-        return "; ".join(dict.fromkeys([*claims, *sources])) or None
+        return text.SEMICOLON.join(dict.fromkeys([*claims, *map(recorded.said, sources)])) or None
     return None
 
 

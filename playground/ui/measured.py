@@ -71,7 +71,7 @@ def _told_before(arm: Arm) -> str:
         for name, part in found.items()
         if part.off is not None and abs(part.off) > _FAR_OFF
     ]
-    return f'<p class="soft">{escape("; ".join(said))}</p>'
+    return f'<p class="soft">{escape(text.SEMICOLON.join(said))}</p>'
 
 
 def _beside(words: str, part: Prediction, **more: str) -> str:

@@ -189,7 +189,7 @@ def _band(main: Comparison) -> str:
     if main.interval is None:
         return ""
     seeds = text.OVER_SEEDS.format(count=len(main.seeds))
-    return ". " + text.TILE_BAND.format(
+    return text.TILE_BAND.format(
         low=figures.signed(main.interval.low),
         high=figures.signed(main.interval.high),
         over=text.OVER_ROWS if main.noise is None else seeds,

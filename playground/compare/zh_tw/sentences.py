@@ -6,6 +6,7 @@ from __future__ import annotations
 ALL_AND_LAST = "{all} 和 {last}"
 COMMA = "、"
 SEMICOLON = "；"
+BETWEEN = ""
 COUNTS = {
     "step": ("{count} 步", "{count} 步"),
     "token": ("{count} 個詞元", "{count} 個詞元"),
