@@ -14,7 +14,7 @@ from rich.console import Console
 from playground import __main__ as terminal
 from playground.data.preview import preview
 from playground.preview.terminal import draw
-from playground.preview.words import printable
+from playground.preview.words import printable, sentences
 from tests.data.test_split import config, entry
 from tests.tiny import tiny_tokenizer
 
@@ -111,3 +111,9 @@ def _left(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     with pytest.raises(SystemExit) as left:
         terminal.main()
     return int(left.value.code or 0)
+
+
+def test_that_only_the_first_rows_were_looked_at_is_said(found: dict[str, Any]) -> None:
+    said = "The run reads more rows than were looked at here, so the counts are of the first ones."
+    assert said in drawn(found | {"complete": False}) and said not in drawn(found)
+    assert said in sentences(found | {"complete": False})  # and so on the page, which shows these

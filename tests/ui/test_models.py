@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 
 from playground.catalog import list_models, resolve_model
 from playground.catalog.models import TINY
-from playground.ui import models
+from playground.config import SettingsError
+from playground.ui import models, visitors
 from playground.ui.text import models as text
 from tests.catalog.hub_cache import put_in_cache, use_cache
 from tests.download.conftest import hub  # noqa: F401  (a fixture)
@@ -84,6 +85,20 @@ def test_a_visitor_learns_nothing_of_folders(tmp_path: Path, cache: Path) -> Non
     said = {models.told(name, stranger=True) for name in (there, not_there)}
     assert len(said) == 1 and text.NOT_FOR_VISITORS in said.pop()
     assert "1.2 M" in models.told("tiny", stranger=True)
+
+
+def test_a_visitor_may_name_what_the_list_offers(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_in_cache(cache, "owner/fetched", TINY.path)
+    for name in ("tiny", "Qwen/Qwen3-0.6B", "owner/fetched"):
+        visitors.refuse_model(name, may_change=False)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(TINY.path, tmp_path / "Qwen" / "Qwen3-1.7B")  # a folder wins over a hub id
+    for name in ("owner/not-fetched", "Qwen/Qwen3-1.7B", str(TINY.path), "tinny", ""):
+        with pytest.raises(SettingsError, match="shown to those who have logged in"):
+            visitors.refuse_model(name, may_change=False)
+        visitors.refuse_model(name, may_change=True)
 
 
 def test_no_card_holds_a_home_folder(
