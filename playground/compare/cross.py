@@ -81,21 +81,22 @@ def _merged(arm: Arm) -> list[_Part]:
     for (base, merged), loss in found.items():
         if not merged or own is None:
             continue
-        apart = found.get((base, False))
+        on = base if (base, False) in found else own_base(arm)
+        apart = found.get((on, False), own)
         if not math.isfinite(loss):
             said = say.MERGED_NOT_FINITE.format(label=arm.label, base=_label(base))
             parts.append(_Part(said, math.inf))
             continue
-        against = say.AGAINST_OWN if apart is None else ""
-        change = loss - (own if apart is None else apart)
+        change = loss - apart
         nothing = round(change, 4) == 0
         cost = say.COSTS_NOTHING if nothing else say.COSTS if change > 0 else say.SAVES
         text = say.MERGED.format(
             label=arm.label,
             base=_label(base),
             cost=cost.format(change=abs(change)),
-            against=against,
             loss=loss,
+            on=_label(on),
+            apart=apart,
         )
         parts.append(_Part(text, _size(change)))
     return parts

@@ -44,16 +44,17 @@ def test_the_verdict_tells_the_bases_and_what_merging_costs() -> None:
         "NVFP4's adapter has 0.5300 on FP16 (0.5200 on its own)." in text
     )
     assert (
-        "Merging, against the adapter kept apart: NVFP4's into BF16 costs 0.0010 nats against its "
-        "own base (0.5210); NVFP4's into NVFP4 costs 0.3800 nats (0.9000)." in text
+        "Merging, against the adapter kept apart: NVFP4's into BF16 costs 0.0010 nats (0.5210; kept "
+        "apart on NVFP4 it has 0.5200); NVFP4's into NVFP4 costs 0.3800 nats (0.9000; kept apart "
+        "on NVFP4 it has 0.5200)." in text
     )
 
 
 def test_merging_is_held_against_the_same_base_where_it_can_be() -> None:
     cross = [_cross("nvfp4", 0.56), _cross("nvfp4", 0.55, True), _cross("fp16", 0.5, True)]
     text = verdict([arm("fp16", cross=cross), arm("nvfp4")]).text
-    assert "FP16's into NVFP4 saves 0.0100 nats (0.5500)" in text
-    assert "FP16's into FP16 costs nothing (0.5000)" in text
+    assert "FP16's into NVFP4 saves 0.0100 nats (0.5500; kept apart on NVFP4 it has 0.5600)" in text
+    assert "FP16's into FP16 costs nothing (0.5000; kept apart on FP16 it has 0.5000)" in text
 
 
 def test_of_very_many_only_the_largest_changes_are_told() -> None:

@@ -26,7 +26,7 @@ def test_progress_shows_stage_step_and_time_left(tmp_path) -> None:
     shown = arms.progress(look(store, group.id, Seen()))
     assert "about 6 s left" in shown  # 30 steps of 200 ms
     assert 'aria-valuenow="30"' in shown
-    assert "left for all 2 runs together" in shown
+    assert "of steps left in all 2 runs; loading and evaluation come on top" in shown
 
 
 def test_the_time_left_is_that_of_the_whole_comparison(tmp_path) -> None:
