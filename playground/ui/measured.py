@@ -11,7 +11,7 @@ from playground.compare import Arm, Prediction, RunRecord, arms, predictions
 from playground.compare.cross import cross_losses, own_base
 from playground.config import PRECISIONS
 from playground.events import LayerError
-from playground.ui import figures, text
+from playground.ui import figures, recorded, text
 from playground.ui.panels import badge, swatch
 
 _FAR_OFF = 0.02
@@ -26,7 +26,7 @@ def memory(records: Sequence[RunRecord]) -> str:
     if not known:
         return f"<p>{text.MEMORY_UNKNOWN}</p>"
     most = max(sum(kinds.values()) for _, kinds in known)
-    note = next((r.facts.memory_source for r in records if r.facts.memory_source), None)
+    note = recorded.said(next((s for r in records if (s := r.facts.memory_source)), ""))
     said = f'<p class="soft">{escape(note)}</p>' if note else ""
     return said + "".join(_memory_bar(arm, kinds, most) for arm, kinds in known)
 
