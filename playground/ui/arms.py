@@ -108,7 +108,7 @@ def _failure(
     next_ += [text.REST_GOES_ON] if live else []
     return (
         f'<div class="arm-error"><p><b>{escape(ending)}</b> {escape(where)}</p>'
-        f"<p>{escape(labelled(error))}</p>"
+        f"<p>{escape(labelled(recorded.said(error)))}</p>"
         + (f'<p class="next">{escape(" ".join(next_))}</p>' if next_ else "")
         + "</div>"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from playground.events import Eval
-from playground.ui import figures, text
+from playground.ui import figures, recorded, text
 from playground.ui.arms import name
 from playground.ui.watch import Arm, Scene
 
@@ -44,7 +44,8 @@ def _lines(arm: Arm) -> Iterator[tuple[str, str]]:
     yield from (("info", _held_out(e)) for e in evals if e.when == "after")
     if run.over:
         level = "info" if run.status in ("finished", "stopped", "paused") else "error"
-        ending = f"{text.STATUS_WORDS[run.status]}: {run.error}" if run.error else None
+        said = recorded.said(run.error or "")
+        ending = f"{text.STATUS_WORDS[run.status]}: {said}" if said else None
         yield level, ending or text.STATUS_WORDS[run.status]
 
 

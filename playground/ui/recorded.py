@@ -68,7 +68,7 @@ def _patterns() -> list[tuple[tuple[str, str], re.Pattern]]:
 
 
 def _templates() -> Iterator[tuple[tuple[str, str], str]]:
-    for name in ("STAGES", "DEVICE", "HOW", "KEPT", "SOURCES"):
+    for name in ("STAGES", "DEVICE", "HOW", "KEPT", "ENDINGS", "SOURCES"):
         for key, template in getattr(words, name).items():
             yield (name, key), template
 

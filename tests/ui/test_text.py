@@ -117,8 +117,11 @@ def test_our_presets_are_told_of_with_the_same_figures() -> None:
 @pytest.mark.parametrize("sentence", [s for _, s in leaves(constants(recorded_words), "")])
 def test_what_runs_record_is_written_so_somewhere(sentence: str) -> None:
     """A sentence that was changed where it is written would stay English on the page."""
-    parts = [part for part in re.split(r"\{\w+\}|[,.(]", sentence) if len(part) > 3]
+    parts = [part for part in re.split(r"\{\w+\}|[,.;(]", sentence) if len(part) > 3]
     assert all(part.strip() in SOURCES for part in parts), parts
+
+
+REMEDY = "lower the learning rate or pick a precision with a larger range."
 
 
 def test_a_recorded_sentence_is_told_with_its_values() -> None:
@@ -126,6 +129,8 @@ def test_a_recorded_sentence_is_told_with_its_values() -> None:
         assert recorded.said("fetching the model") == "下載模型"
         assert recorded.said("loss of 128 held-out rows") == "128 列保留資料的損失"
         assert recorded.said("step 40") == "第 40 步"
+        diverged = recorded.said(f"At step 31 the loss became nan; {REMEDY}")
+        assert diverged.startswith("第 31 步的損失變成 nan；")
         assert recorded.said("What nobody wrote") == "What nobody wrote"
         assert recorded.titled("Quick look") == "快速一覽"
         assert recorded.titled("Quick looks") == "Quick looks"

@@ -74,6 +74,18 @@ KEPT = {
     "tensor": "a tensor of {dimensions} dimensions that {kind} multiplies with by itself, no "
     "Linear",
 }
+ENDINGS = {
+    "loss": "At step {step} the loss became {value}; lower the learning rate or pick a precision "
+    "with a larger range.",
+    "gradients": "At step {step} the gradients became {value}; lower the learning rate or pick a "
+    "precision with a larger range.",
+    "scale": "At step {step} no loss scale was small enough for finite gradients; lower the "
+    "learning rate or pick a precision with a larger range.",
+    "after": "After step {step} the held-out loss became {value}; lower the learning rate or pick "
+    "a precision with a larger range.",
+    "crashed": "The worker crashed with {name} in native code; the end of its log says where.",
+    "killed": "The worker was ended by {name} from outside; resume it.",
+}
 SOURCES = {
     "cuda": "CUDA allocator",
     "energy_counter": "NVML: the device's energy counter; power sampled at each step's ends",

@@ -73,6 +73,16 @@ KEPT = {
     "output": "它的 {n} 個輸出特徵不是 {block} 的倍數",
     "tensor": "{dimensions} 維的張量，由 {kind} 自行相乘，不是線性層",
 }
+ENDINGS = {
+    "loss": "第 {step} 步的損失變成 {value}；請降低學習率，或選範圍較大的精度。",
+    "gradients": "第 {step} 步的梯度變成 {value}；請降低學習率，或選範圍較大的精度。",
+    "scale": (
+        "在第 {step} 步，再小的損失縮放也得不到有限的梯度；請降低學習率，或選範圍較大的精度。"
+    ),
+    "after": "第 {step} 步之後，保留資料損失變成 {value}；請降低學習率，或選範圍較大的精度。",
+    "crashed": "工作行程在原生程式碼中以 {name} 當掉；紀錄的結尾寫著位置。",
+    "killed": "工作行程被外部以 {name} 終止；請按「繼續」。",
+}
 SOURCES = {
     "cuda": "CUDA 配置器",
     "energy_counter": "NVML：裝置的耗能計數器；功率在每一步的頭尾取樣",
