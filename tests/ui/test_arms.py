@@ -155,6 +155,6 @@ def test_a_run_is_marked_where_it_healed_was_resumed_and_ended_badly(store) -> N
     store.append(run.id, step(1), step(2), Facts(healed_at_step=2, healed_to="bf16"), OUT)
     store.append(run.id, Facts(resumed_at_step=1))
     found = marks.of(store.get_run(run.id), store.last_step(run.id))
-    assert [mark[:2] for mark in found] == [(2, "healed"), (1, "resumed"), (2, "ended")]
+    assert [mark[:2] for mark in found] == [(2, "healed"), (1, "resumed"), (2, "out of memory")]
     assert found[0][2] == "healed: BF16 from here on" and found[2][2] == "out of memory"
     assert marks.of(store.get_run(group.run_ids[1]), None) == []
