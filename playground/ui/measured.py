@@ -25,7 +25,7 @@ def memory(records: Sequence[RunRecord]) -> str:
     known = [(arm, kinds) for arm in arms(records) if (kinds := _kinds(arm))]
     if not known:
         return f"<p>{text.MEMORY_UNKNOWN}</p>"
-    most = max(sum(kinds.values()) for _, kinds in known)
+    most = max((sum(kinds.values()) for _, kinds in known if _peak_seen(kinds)), default=0.0)
     note = recorded.said(next((s for r in records if (s := r.facts.memory_source)), ""))
     said = f'<p class="soft">{escape(note)}</p>' if note else ""
     return said + "".join(_memory_bar(arm, kinds, most) for arm, kinds in known)
@@ -40,11 +40,20 @@ def _kinds(arm: Arm) -> dict[str, float]:
     return {}
 
 
+def _peak_seen(kinds: dict[str, float]) -> bool:
+    """Whether a batch was watched; before that there is only what rests, which is no peak."""
+    return "activations" in kinds
+
+
 def _memory_bar(arm: Arm, kinds: dict[str, float], most: float) -> str:
     how = next((r.facts.how for r in arm.runs if r.facts.how), None)
-    parts = "".join(
-        f'<i class="kind-{kind}" style="width:{mib / most:.2%}"></i>' for kind, mib in kinds.items()
-    )
+    total, parts = text.EM_DASH, ""
+    if _peak_seen(kinds):
+        total = figures.mib(sum(kinds.values()))
+        parts = "".join(
+            f'<i class="kind-{kind}" style="width:{mib / most:.2%}"></i>'
+            for kind, mib in kinds.items()
+        )
     listed = "".join(
         f'<li><i class="kind-{kind}"></i>{text.MEMORY_KINDS[kind]} '
         f"<b>{figures.number(mib)}</b></li>"
@@ -52,7 +61,7 @@ def _memory_bar(arm: Arm, kinds: dict[str, float], most: float) -> str:
     )
     return (
         f'<div class="kinds-of arm-{escape(arm.precision)}"><p>{swatch(arm.precision)}'
-        f"<b>{arm.label}</b>{badge(how)}<span>{figures.mib(sum(kinds.values()))}</span></p>"
+        f"<b>{arm.label}</b>{badge(how)}<span>{total}</span></p>"
         f'<div class="stack" aria-hidden="true">{parts}</div><ul>{listed}</ul>'
         f"{_told_before(arm)}</div>"
     )

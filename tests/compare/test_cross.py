@@ -44,9 +44,9 @@ def test_the_verdict_tells_the_bases_and_what_merging_costs() -> None:
         "NVFP4's adapter has 0.5300 on FP16 (0.5200 on its own)." in text
     )
     assert (
-        "Merging, against the adapter kept apart: NVFP4's into BF16 costs 0.0010 nats (0.5210; kept "
-        "apart on NVFP4 it has 0.5200); NVFP4's into NVFP4 costs 0.3800 nats (0.9000; kept apart "
-        "on NVFP4 it has 0.5200)." in text
+        "Merging, against the adapter kept apart: NVFP4's into BF16 costs 0.0010 nats (0.5210; "
+        "kept apart on NVFP4 it has 0.5200); NVFP4's into NVFP4 costs 0.3800 nats (0.9000; "
+        "kept apart on NVFP4 it has 0.5200)." in text
     )
 
 

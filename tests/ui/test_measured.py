@@ -28,8 +28,15 @@ def test_memory_is_drawn_by_kind_on_one_scale() -> None:
 
 def test_a_kind_that_was_not_counted_is_left_out_and_not_0() -> None:
     shown = measured.memory([arm("fp16", weights_mib=4.0)])
-    assert "4.000 MiB" in shown and "activations" not in shown
+    assert "<b>4.000</b>" in shown and "activations" not in shown
     assert measured.memory([arm("fp16")]) == f"<p>{text.MEMORY_UNKNOWN}</p>"
+
+
+def test_what_only_rests_so_far_is_not_drawn_beside_another_s_peak() -> None:
+    shown = measured.memory([arm("fp16", **KINDS), arm("nvfp4", weights_mib=4.0)])
+    drawn, _, early = shown.partition("arm-nvfp4")
+    assert f"<span>{text.EM_DASH}</span>" in early and "width:" not in early
+    assert "<b>4.000</b>" in early and "width:" in drawn
 
 
 def test_what_was_predicted_stands_beside_it() -> None:
