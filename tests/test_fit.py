@@ -17,6 +17,7 @@ from playground.fit import asking, cache
 from playground.fit.cache import key_of
 from playground.fit.terminal import said
 from playground.presets import load_preset
+from playground.training.fit import _report as in_the_child
 
 
 def test_devices_are_found_as_people_write_them() -> None:
@@ -134,7 +135,8 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken.json"]
 
 
-def test_a_hub_model_is_told_by_the_catalog(tmp_path: Path) -> None:
+def test_a_hub_model_is_told_by_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_ask", in_the_child)  # here, for starting one takes seconds
     preset = load_preset("quick", {"model": "Qwen/Qwen3-0.6B", "precisions": "nvfp4"})
     found = fit.predict(preset, fit.budget("rtx-5090"))
     assert found["built_by"] == "catalog"
