@@ -51,11 +51,12 @@ from playground.ui.watch import Scene, Seen
 
 TICK_S = 1.0
 
-# Where the results are below the form, they are brought into view once a comparison has started.
+# Below the form, or above what is seen of it: the results are brought into view once it started.
 _SHOW_RESULTS = """() => {
   const failed = document.querySelector("#notice .is-error");
   const target = document.getElementById(failed ? "notice" : "results");
-  if (failed || innerWidth <= 1000) target.scrollIntoView({block: failed ? "center" : "start"});
+  const unseen = innerWidth <= 1000 || target.getBoundingClientRect().top < 0;
+  if (failed || unseen) target.scrollIntoView({block: failed ? "center" : "start"});
 }"""
 # The tab has to have come up, and the field's section to have unfolded, before it can be shown.
 _SHOW_CHANGED = """() => {

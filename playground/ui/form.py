@@ -220,8 +220,7 @@ def command(group: Group, home: Path | None = None) -> str:
         overrides["seeds"] = str(asked.seeds)
     if group.title != load_preset(preset.name, overrides, home).title:
         words += ["--title", group.title]
-    # Only a preset of one's own is bound to a home folder.
-    return commands.command(*words, home=home if preset.own else None)
+    return commands.command(*words, home=home)
 
 
 # Widgets.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from playground.config import SECTIONS, SettingsError
+from playground.config.columns import SAID_IN_COLUMNS
 from playground.presets import list_presets, load_preset
 from playground.store import RunStore
 from playground.ui import form
@@ -99,6 +100,7 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
 def test_a_sentence_uses_the_labels_of_the_form() -> None:
     said = labelled("Lower micro_batch_size (now 4) or max_seq_len; title is max_steps=4.")
     assert said == "Lower “Rows per pass” (now 4) or “Longest row”; title is max_steps=4."
+    assert "what is under Columns, above." in labelled(f"Say what is {SAID_IN_COLUMNS}.")
     assert labelled("A seed of the schedule.") == "A seed of the schedule."
 
 

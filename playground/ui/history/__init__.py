@@ -101,16 +101,22 @@ def build(
         elif (page := str(data.get("page", ""))).isdecimal():
             shown = replace(shown, page=int(page))
         elif group_id := data.get("open"):
-            return choose(replace(shown, chosen=str(group_id)))
-        return ["", *render(store, shown), *[gr.skip()] * len(panel.outputs)]
+            opened = choose(replace(shown, chosen=str(group_id)))
+            return [*opened, None, gr.Textbox(value="", info="")]
+        untouched = [gr.skip()] * (len(panel.outputs) + 2)
+        return ["", *render(store, shown), *untouched]
 
-    def choose(shown: Listing, said: str = "") -> list[Any]:
-        """The list and the panel; a comparison that is gone is said to be."""
+    def choose(shown: Listing, said: str = "", typing: bool = False) -> list[Any]:
+        """The list and the panel; a comparison that is gone is said to be.
+
+        Args:
+            typing: the panel shows it already, and what is being typed there stays.
+        """
         group = manage.find(store, shown.chosen)
         if group is None and shown.chosen is not None:
             said = said or panels.notice(text.GONE.format(group=shown.chosen))
             shown = replace(shown, chosen=None)
-        return [said, *render(store, shown), *manage.updates(group)]
+        return [said, *render(store, shown), *manage.updates(group, typing)]
 
     def on_tick(shown: Listing) -> list[Any]:
         if store.change_token() == shown.token:
@@ -127,30 +133,29 @@ def build(
         trigger_mode="always_last",
         **quiet,
     )
-    past.select(on_click, listing, everything, **quiet).then(js=_SHOW_MANAGED)
+    # What was to be another in the comparison before is no wish about this one.
+    again = [acts.setting, acts.value]
+    past.select(on_click, listing, [*everything, *again], **quiet).then(js=_SHOW_MANAGED)
     ticker.tick(on_tick, listing, listed, **quiet)
 
     # One comparison.
 
-    def act(do: Callable[..., str]) -> Callable[..., list[Any]]:
+    def act(do: Callable[..., str], typing: bool = False) -> Callable[..., list[Any]]:
         """A handler that changes the chosen comparison; what is refused is said above the list."""
 
         def handler(shown: Listing, *inputs: Any) -> list[Any]:
             try:
                 said = do(shown.chosen or "", *inputs)
             except SettingsError as error:
-                return choose(shown, panels.notice(str(error)))
-            return choose(shown, panels.notice(said, "info"))
+                return choose(shown, panels.notice(str(error)), typing=True)
+            return choose(shown, panels.notice(said, "info"), typing)
 
         return guard.changes(handler)
 
-    def rename(group_id: str, title: str) -> str:
+    def save(group_id: str, title: str, note: str) -> str:
         store.rename(group_id, title)
-        return text.RENAMED.format(title=store.get_group(group_id).title)
-
-    def save_note(group_id: str, note: str) -> str:
         store.annotate(group_id, note)
-        return text.NOTED
+        return text.SAVED.format(title=store.get_group(group_id).title)
 
     def resume(group_id: str) -> str:
         launcher.resume(group_id)
@@ -189,10 +194,9 @@ def build(
         filled = composer.fill(preset, panels.notice(said, "info"), changed=key)
         return ["", gr.Tabs(selected="compare"), *filled]
 
-    acts.rename.click(act(rename), [listing, panel.title], everything, **quiet)
-    panel.title.submit(act(rename), [listing, panel.title], everything, **quiet)
-    acts.save_note.click(act(save_note), [listing, panel.note], everything, **quiet)
-    panel.resume.click(act(resume), listing, everything, **quiet)
+    written = [listing, panel.title, panel.note]
+    gr.on([acts.save.click, panel.title.submit], act(save), written, everything, **quiet)
+    panel.resume.click(act(resume, typing=True), listing, everything, **quiet)
     acts.close.click(
         lambda shown: choose(replace(shown, chosen=None)), listing, everything, **quiet
     )
@@ -239,7 +243,7 @@ def build(
 
     def wire(tab: gr.Tab) -> None:
         def on_show(shown: Listing) -> list[Any]:
-            return [*choose(shown), gr.Timer(active=True)]
+            return [*choose(shown, typing=True), gr.Timer(active=True)]
 
         tab.select(on_show, listing, [*everything, ticker], **quiet)
         for other in pages.children:

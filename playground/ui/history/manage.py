@@ -44,8 +44,7 @@ class Actions:
     """What can be pressed, and what is read when it is."""
 
     close: gr.Button
-    rename: gr.Button
-    save_note: gr.Button
+    save: gr.Button
     delete: gr.Button
     setting: gr.Dropdown
     value: gr.Textbox
@@ -59,11 +58,10 @@ def build() -> tuple[Panel, Actions]:
             heading = gr.HTML("", elem_id="managed-heading", apply_default_css=False)
             close = gr.Button(words.CLOSE, size="sm", elem_id="managed-close")
         title = gr.Textbox(label=words.TITLE, elem_id="managed-title", max_lines=1)
-        rename = gr.Button(words.RENAME, size="sm", elem_id="managed-rename")
         note = gr.Textbox(
             label=words.NOTE, info=words.NOTE_INFO, lines=3, max_lines=8, elem_id="managed-note"
         )
-        save_note = gr.Button(words.SAVE_NOTE, size="sm", elem_id="managed-save-note")
+        save = gr.Button(words.SAVE, size="sm", elem_id="managed-save")
         resume = gr.Button(words.RESUME, size="sm", variant="primary", elem_id="managed-resume")
         gr.HTML(f'<h4 class="eyebrow">{words.AGAIN_HEADING}</h4>', apply_default_css=False)
         setting = gr.Dropdown(
@@ -76,19 +74,23 @@ def build() -> tuple[Panel, Actions]:
         again = gr.Button(words.AGAIN, size="sm", elem_id="again-fill")
         delete = gr.Button(words.DELETE, size="sm", variant="stop", elem_id="managed-delete")
     panel = Panel(column, heading, title, note, resume)
-    return panel, Actions(close, rename, save_note, delete, setting, value, again)
+    return panel, Actions(close, save, delete, setting, value, again)
 
 
-def updates(group: Group | None) -> list[Any]:
-    """What each widget of the panel becomes; without a comparison it is closed."""
+def updates(group: Group | None, typing: bool = False) -> list[Any]:
+    """What each widget of the panel becomes; without a comparison it is closed.
+
+    Args:
+        typing: it is shown already: name and note stay as they were typed, saved or not.
+    """
     if group is None:
         return [gr.Column(visible=False), "", "", "", gr.Button(visible=False)]
     resumable = any(run.why_not_resumable is None for run in group.runs)
     return [
         gr.Column(visible=True),
         _heading(group),
-        group.title,
-        group.note,
+        gr.skip() if typing else group.title,
+        gr.skip() if typing else group.note,
         gr.Button(visible=resumable),
     ]
 

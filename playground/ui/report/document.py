@@ -69,7 +69,8 @@ def _body(store: RunStore, scene: Scene, content: Content) -> str:
     records = content.records
     known = any(record.facts.device or record.facts.environment for record in records)
     looked = any(record.layer_errors for record in records)
-    command = clean(form.command(content.group, store.home), store.home)
+    # Whoever reads it has neither this home folder nor a preset in it.
+    command = clean(form.command(content.group), store.home)
     parts = [
         _section("", panels.outcome(scene)),
         _section(text.HOW, _device(records) + arms.progress(scene)),

@@ -187,7 +187,7 @@ PANELS = {
         "No throughput was measured",
     ),
     "memory_mib": (
-        "Memory in use",
+        "Memory between steps",
         "MiB",
         "No memory reading yet",
         "No memory was measured",

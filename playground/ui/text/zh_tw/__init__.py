@@ -161,7 +161,7 @@ RUN_OF = "{label}，種子 {seed}，「{title}」"
 PANELS = {
     "loss": ("損失", "每詞元 nats", "還沒有損失", "沒有測得損失"),
     "tokens_per_s": ("吞吐量", "詞元/秒", "還沒有吞吐量", "沒有測得吞吐量"),
-    "memory_mib": ("使用中的記憶體", "MiB", "還沒有記憶體讀數", "沒有測得記憶體"),
+    "memory_mib": ("步與步之間的記憶體", "MiB", "還沒有記憶體讀數", "沒有測得記憶體"),
 }
 EMULATED_NOTE = "模擬：不代表速度"
 EMULATED_MEMORY_NOTE = "模擬"
