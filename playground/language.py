@@ -147,8 +147,13 @@ class Words(ModuleType):
 
 
 def words(name: str) -> None:
-    """Makes a module, called by itself with its ``__name__``, one of sentences."""
+    """Makes a module, called by itself with its ``__name__``, one of sentences.
+
+    Its twins are read with it: files that change while the page is served change nothing by halves.
+    """
     sys.modules[name].__class__ = Words
+    for code in _TWINS:
+        twin(sys.modules[name], code)
 
 
 def twin(module: ModuleType, code: str) -> ModuleType:
