@@ -23,6 +23,9 @@ PARTS = {
 }
 """What a column can be to a row, by each of its names."""
 
+SAID_IN_COLUMNS = "in the setting columns, such as prompt=Question, answer=Reply"
+"""How a sentence that refuses a dataset ends; the page names the place on its form instead."""
+
 _EXAMPLE = "write it such as prompt=Question, answer=Reply"
 _ASKED = {"prompt", "answer", "input", "system"}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from playground.config import SettingsError, nearest, parse_columns
+from playground.config.columns import SAID_IN_COLUMNS
 from playground.data.files import Said
 from playground.data.rows import Row, unsaid
 
@@ -93,8 +94,7 @@ def recognise(first: Row, mapping: str | None = None) -> RowFormat:
     known = "; ".join(" + ".join(sorted(required(f))) for f in FORMATS)
     raise SettingsError(
         f"The columns {listed(first.cells)} are not a known format; "
-        f"rename them to one of: {known}; or say which is what in the setting columns, such as "
-        "prompt=Question, answer=Reply."
+        f"rename them to one of: {known}; or say which is what {SAID_IN_COLUMNS}."
     )
 
 

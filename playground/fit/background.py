@@ -40,6 +40,10 @@ class _Question:
     last: float
 
 
+def _key(preset: Preset, into: Budget) -> str:
+    return json.dumps([preset.config.model_dump(mode="json"), preset.precisions, into.name])
+
+
 class Estimates:
     """All questions of one server.
 
@@ -62,7 +66,7 @@ class Estimates:
         Raises:
             SettingsError: as ``predict``.
         """
-        key = json.dumps([preset.config.model_dump(mode="json"), preset.precisions, into.name])
+        key = _key(preset, into)
         if (found := self._remembered(key)) is not None:
             if isinstance(found, SettingsError):
                 raise found
@@ -77,6 +81,12 @@ class Estimates:
                 self._thread = threading.Thread(target=self._work, name="estimates", daemon=True)
                 self._thread.start()
         return None
+
+    def waited_s(self, preset: Preset, into: Budget) -> float:
+        """Seconds since the question that ``ask`` has no answer to yet was first asked."""
+        with self._lock:
+            question = self._asked.get(_key(preset, into))
+            return time.monotonic() - question.first if question else 0.0
 
     def _remembered(self, key: str) -> Found | SettingsError | None:
         with self._lock:

@@ -113,11 +113,12 @@ def wire(
             return panels.notice(text.LOG_IN, "info"), False
         try:
             preset = read(base, filled)
-            found = estimates.ask(preset, budget(device or None))
+            into = budget(device or None)
+            found = estimates.ask(preset, into)
         except SettingsError as error:
             return panels.notice(labelled(str(error))), False
         if found is None:
-            return waiting(preset.config.model), True
+            return waiting(preset.config.model, estimates.waited_s(preset, into)), True
         return table(found, filled["precisions"]), False
 
     def on_model(request: gr.Request, name: str | None) -> str:
@@ -159,9 +160,11 @@ def weights_alone(name: str, *, stranger: bool = False) -> str:
     return f'<p class="soft">{escape(text.WEIGHTS.format(each=each))}</p>' if each else ""
 
 
-def waiting(model: str) -> str:
-    said = text.WAITING.format(model=private(model))
-    return f'<p class="soft" role="status">{escape(said)}</p>'
+def waiting(model: str, seconds: float) -> str:
+    """What is going on, and how long it has; only the first is read out, and once."""
+    said = escape(text.WAITING.format(model=private(model)))
+    waited = text.WAITED.format(time=figures.duration(seconds))
+    return f'<p class="soft"><span role="status">{said}</span> {waited}</p>'
 
 
 def table(found: Mapping[str, Any], ticked: Collection[str]) -> str:

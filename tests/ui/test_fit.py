@@ -48,7 +48,7 @@ class TestTheTable:
     def test_a_model_named_like_markup_is_text(self) -> None:
         preset = load_preset("quick", {"precisions": "fp16"})
         found = judged(preset, "h100") | {"model": "<b>bold</b>"}
-        assert "<b>bold" not in fit.table(found, []) and "<b>" not in fit.waiting("<b>x</b>")
+        assert "<b>bold" not in fit.table(found, []) and "<b>" not in fit.waiting("<b>x</b>", 0)
 
     def test_whose_word_it_is_and_what_heals(self) -> None:
         preset = form.partly("quick", {"model": "Qwen/Qwen3-4B"})
@@ -64,6 +64,10 @@ def test_weights_alone_are_told_at_once() -> None:
     assert fit.weights_alone("somebody/unheard-of") == "" == fit.weights_alone("no such")
     assert "MiB in NVFP4" in fit.weights_alone(str(TINY.path))
     assert fit.weights_alone(str(TINY.path), stranger=True) == ""
+
+
+def test_how_long_an_estimate_has_taken_is_said_and_nothing_promised() -> None:
+    assert "12 s so far" in fit.waiting("tiny", 12.3)
 
 
 def test_only_the_fields_that_matter_are_read() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playground import language
 
+UNDER_COLUMNS = "under Columns, above"
 SECTIONS = {
     "lora": "Adapter (LoRA)",
     "data": "Data",

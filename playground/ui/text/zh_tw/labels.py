@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+UNDER_COLUMNS = "（在上方的「欄位」中）"
 SECTIONS = {
     "lora": "轉接器（LoRA）",
     "data": "資料",
