@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,7 +48,7 @@ def main(run_id: str, home: Path, train: Train | None = None) -> int:
         print(f"Run {run_id} is not waiting for a worker; nothing to do.", file=sys.stderr)
         return 1
     store.append(run_id, Stage(name="starting", detail="loading the libraries"))
-    with _heartbeat(store, run_id):
+    with _heartbeat(store, run_id), _private_warnings():
         outcome = _carry_out(store, store.get_run(run_id), stop, train)
     store.append(run_id, outcome)
     return 0
@@ -176,6 +177,17 @@ def _heartbeat(store: RunStore, run_id: str) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def _private_warnings() -> Iterator[None]:
+    """A warning names the file it comes from; the log, which may be shared, no home folder."""
+    plain = warnings.formatwarning
+    warnings.formatwarning = lambda *told, **more: private(plain(*told, **more))
+    try:
+        yield
+    finally:
+        warnings.formatwarning = plain
 
 
 def run_from_command_line(train: Train | None = None) -> int:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,20 @@ def test_the_worker_itself_does_not_load_torch() -> None:
     code = "import sys, playground.worker; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
+
+
+def test_a_warning_in_the_log_names_no_home_folder(
+    store: RunStore, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+
+    def train(config: RunConfig, **_: object) -> Iterator[Event]:
+        said.append(warnings.formatwarning("old", FutureWarning, "/home/ann/lib/x.py", 3, "x()"))
+        yield from ()
+
+    monkeypatch.setenv("HOME", "/home/ann")
+    main(run.id, store.home, train)
+    assert said == ["~/lib/x.py:3: FutureWarning: old\n  x()\n"]
 
 
 def test_a_run_that_is_not_waiting_for_a_worker_is_left_alone(store: RunStore, run: Run) -> None:

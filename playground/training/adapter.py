@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,10 @@ def add_adapter(model: nn.Module, settings: LoraSettings, seed: int) -> nn.Modul
         target_modules=targets,
     )
     try:
-        # Of shapes peft would fill its matrices with numbers.
-        wrapped = get_peft_model(model, adapter, low_cpu_mem_usage=_is_shapes(model))
+        with warnings.catch_warnings():  # peft asks transformers by the name it is giving up
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            # Of shapes peft would fill its matrices with numbers.
+            wrapped = get_peft_model(model, adapter, low_cpu_mem_usage=_is_shapes(model))
     except ValueError as error:  # it knows layers that it would not reach, such as Mamba's out_proj
         raise SettingsError(
             f"The adapter cannot be put on this model ({' '.join(str(error).split()).rstrip('.')});"

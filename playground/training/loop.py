@@ -89,7 +89,8 @@ def _train(
     listen_within_passes(run.model, run.device, check)
     yield from try_longest(run, check)
     if newest is None:
-        if resume:
+        # One that keeps checkpoints has none only if it never came to its first step.
+        if resume and not config.training.checkpoint_every:
             text = "There is no checkpoint to go on from, so it starts again from step 0."
             yield Message(level="info", text=text)
         yield from evaluate(run, 0, "before", check)

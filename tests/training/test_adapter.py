@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,12 @@ def test_trainable_weights_are_fp32_and_the_adapter_s_alone(precision: str) -> N
     assert all(".lora_" in name for name in trainable(model))
     assert adapted_modules(model) == 14
     assert not any("lm_head" in name for name in trainable(model))
+
+
+def test_adding_it_warns_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        adapted("fp32")
 
 
 def test_named_layers_only() -> None:

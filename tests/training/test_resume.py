@@ -145,6 +145,16 @@ def test_without_a_checkpoint_it_starts_again_and_says_so(
     assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
 
 
+def test_one_that_never_came_to_its_first_step_misses_no_checkpoint(
+    configure: Configure, tmp_path: Path
+) -> None:
+    config = configure(max_steps=1, checkpoint_every=50)
+    assert list(train(config, folder=tmp_path, should_stop=lambda: True))[-1].status == "stopped"
+    rest = list(train(config, folder=tmp_path, resume=True))
+    assert rest[-1].status == "finished"
+    assert not [m for m in only(Message, rest) if "no checkpoint" in m.text]
+
+
 def test_a_new_run_in_the_same_folder_goes_on_from_nothing(
     configure: Configure, tmp_path: Path
 ) -> None:
@@ -211,8 +221,8 @@ def test_out_of_memory_in_mid_step_the_rest_is_made_by_a_resumed_run(
     failed = store.get_run(run_id)
     assert (failed.status, failed.cause) == ("failed", "out of memory")
     assert failed.error and failed.error.startswith(
-        "Out of memory in step 3, asking for 2.00 GiB more: set micro_batch_size to 2 and "
-        "grad_accum_steps to 4, which learns from the same 8 rows a step, or turn"
+        "Out of memory in step 3, asking for 2.00 GiB more (predicted: 1 MiB in all): set "
+        "micro_batch_size to 2 and grad_accum_steps to 4, which learns from the same 8 rows a step"
     )
     assert [s.step for s in store.steps(run_id)] == [1, 2]
     store.settle(run_id, "failed", None, owner="1:1.0")
