@@ -16,7 +16,9 @@ from playground.ui.panels import swatch
 from playground.ui.text import labels
 from playground.ui.text import try_it as text
 
-MOST_ROWS = 50
+AT_ONCE = 16
+"""Rows that are seen at first; the others are in a fold."""
+MOST_ROWS = 64
 _SEVERAL_TURNS = re.compile(r"(system|user|assistant|tool): .*\n\nuser: ", re.DOTALL)
 _PIECES = re.compile(r"\w+|\W")
 _MOST_COMPARED = 1000
@@ -75,15 +77,26 @@ def table(arms: Sequence[ArmAnswers], which: str = "all", asked: int = 0) -> str
     rows = [row for row in sorted(arms[0].after) if _is_asked_for(row, arms, which)]
     if not rows:
         return f'{_scores(arms)}<p class="soft">{escape(text.NONE_SUCH)}</p>'
-    heads = "".join(f'<th scope="col">{name}</th>' for name in (text.WHO, text.BEFORE, text.AFTER))
-    body = "".join(_row(row, arms) for row in rows[:MOST_ROWS])
+    first = "".join(_row(row, arms) for row in rows[:AT_ONCE])
+    others = _folded(rows[AT_ONCE:MOST_ROWS], arms)
     capped = ""
     if len(rows) > MOST_ROWS:
         said = text.FIRST_SHOWN.format(shown=MOST_ROWS, count=len(rows))
         capped = f'<p class="soft">{escape(said)}</p>'
     return (
-        f'{_scores(arms)}<table class="held-out"><thead><tr>{heads}</tr></thead>{body}</table>'
-        f"{capped}{_legend()}"
+        f'{_scores(arms)}{_legend()}<table class="held-out">'
+        f"{_heads()}{first}</table>{others}{capped}"
+    )
+
+
+def _folded(rows: Sequence[int], arms: Sequence[ArmAnswers]) -> str:
+    if not rows:
+        return ""
+    said = text.OTHER_ROWS.format(count=len(rows))
+    body = "".join(_row(row, arms) for row in rows)
+    return (
+        f"<details><summary>{escape(said)}</summary>"
+        f'<table class="held-out">{_heads()}{body}</table></details>'
     )
 
 
@@ -105,6 +118,12 @@ def _scores(arms: Sequence[ArmAnswers]) -> str:
             sentence.format(label=arm.label, before=before, after=after, count=len(arm.after))
         )
     return f'<p class="scores">{escape(" ".join(said))}</p>'
+
+
+def _heads() -> str:
+    names = (text.WHO, text.BEFORE, text.AFTER)
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+    return f"<thead><tr>{heads}</tr></thead>"
 
 
 def _row(row: int, arms: Sequence[ArmAnswers]) -> str:
@@ -142,7 +161,7 @@ def _compared(given: Answer) -> Iterator[str]:
         return
     for kind, a, b, c, d in pairs.get_opcodes():
         if kind in ("delete", "replace"):
-            yield f"<del>{_joined(wanted[a:b])}</del>"
+            yield f"<del>[{_joined(wanted[a:b])}]</del>"
         if kind in ("insert", "replace"):
             yield f"<ins>{_joined(written[c:d])}</ins>"
         if kind == "equal":
@@ -159,6 +178,6 @@ def _words(said: str) -> str:
 
 def _legend() -> str:
     said = escape(text.LEGEND).format(
-        more=f"<ins>{text.LEGEND_MORE}</ins>", less=f"<del>{text.LEGEND_LESS}</del>"
+        more=f"<ins>{text.LEGEND_MORE}</ins>", less=f"<del>[{text.LEGEND_LESS}]</del>"
     )
     return f'<p class="soft held-out-legend">{said}</p>'

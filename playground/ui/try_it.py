@@ -31,6 +31,7 @@ class Page:
     group: gr.Dropdown
     empty: gr.HTML
     asking: gr.Column
+    question: gr.Textbox
     rows: gr.Column
     examples: gr.Dataset
     which: gr.Radio
@@ -55,7 +56,8 @@ def updates(store: RunStore, wanted: str | None) -> list[Any]:
         hidden = gr.Column(visible=False)
         said = f'<div class="empty"><p>{text.NOTHING_YET}</p></div>'
         choice = gr.Dropdown(choices=[], value=None)
-        return [choice, gr.HTML(said, visible=True), hidden, hidden, gr.skip(), gr.skip(), ""]
+        rest = [gr.skip(), hidden, gr.skip(), gr.skip(), ""]
+        return [choice, gr.HTML(said, visible=True), hidden, *rest]
     chosen = next((group for group in groups if group.id == wanted), groups[0])
     arms = held_out.arms_of(store, chosen)
     prompts = held_out.questions(arms)
@@ -63,6 +65,7 @@ def updates(store: RunStore, wanted: str | None) -> list[Any]:
         gr.Dropdown(choices=[(_named(group), group.id) for group in groups], value=chosen.id),
         gr.HTML("", visible=False),
         gr.Column(visible=True),
+        gr.Textbox(placeholder=next(iter(prompts), "")),
         gr.Column(visible=True),
         gr.Dataset(samples=[[prompt] for prompt in prompts], visible=bool(prompts)),
         gr.Radio(value="all", visible=bool(arms)),
@@ -122,7 +125,9 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
             fields = {name: _field(name) for name in text.FIELDS}
         with gr.Row(elem_classes="actions"):
             ask = gr.Button(text.ASK, variant="primary", size="sm", elem_id="try-ask")
-            stop = gr.Button(text.STOP, variant="stop", size="sm", elem_id="try-stop")
+            stop = gr.Button(
+                text.STOP, variant="stop", size="sm", interactive=False, elem_id="try-stop"
+            )
             free = gr.Button(text.FREE, size="sm", elem_id="try-free")
         said = gr.HTML("", elem_id="try-notice", apply_default_css=False)
         shown = gr.HTML("", elem_id="try-answers", apply_default_css=False)
@@ -132,7 +137,7 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
         choices = [(label, name) for name, label in text.FILTERS.items()]
         which = gr.Radio(choices, value="all", label=text.SHOW, elem_id="try-which")
         table = gr.HTML("", elem_id="held-out", apply_default_css=False)
-    page = Page(group, empty, asking, rows, examples, which, table)
+    page = Page(group, empty, asking, question, rows, examples, which, table)
 
     def on_open(request: gr.Request) -> list[Any]:
         return updates(store, request.query_params.get("group"))
@@ -144,14 +149,15 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
         groups = _by_id(store, chosen or "")
         return _table(store, groups[0], asked_for) if groups else ""
 
-    def on_ask(chosen: str | None, prompt: str, *typed: str) -> Iterator[list[str]]:
-        yield ["", answers([])]
+    def on_ask(chosen: str | None, prompt: str, *typed: str) -> Iterator[list[Any]]:
+        yield ["", answers([]), gr.Button(interactive=True)]
         try:
             sampling = parse_sampling(dict(zip(text.FIELDS, typed, strict=True)))
             for columns in chat.ask(Question(chosen or "", prompt, sampling)):
-                yield ["", answers(columns)]
+                yield ["", answers(columns), gr.skip()]
         except SettingsError as error:
-            yield [notice(str(error)), gr.skip()]
+            yield [notice(str(error)), gr.skip(), gr.skip()]
+        yield [gr.skip(), gr.skip(), gr.Button(interactive=False)]
 
     def on_stop() -> None:
         chat.stop()
@@ -168,7 +174,7 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
     which.input(on_filter, [group, which], table, queue=False, **quiet)
     examples.click(lambda picked: picked[0], examples, question, queue=False, **quiet)
     # Several at once, so that who asks second is told and does not wait in silence.
-    inputs, outputs = [group, question, *fields.values()], [said, shown]
+    inputs, outputs = [group, question, *fields.values()], [said, shown, stop]
     gr.on(
         [ask.click, question.submit],
         guard.changes(on_ask),

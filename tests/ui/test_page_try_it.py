@@ -63,13 +63,17 @@ def test_a_question_is_answered_by_all_side_by_side(asked: Served, visit: Visit)
 
 def test_stop_and_whoever_asks_meanwhile(asked: Served, visit: Visit) -> None:
     page, other = opened(visit, asked.url), opened(visit, asked.url)
+    stop = page.locator("#try-stop")
+    expect(stop).to_be_disabled()
     ask(page, "endless")
     expect(page.locator(".answer .said").first).to_contain_text("word word")
+    expect(stop).to_be_enabled()
     ask(other, "me too")
     expect(other.get_by_role("alert")).to_contain_text("Another question is being answered")
     page.locator("#try-stop").click()
     expect(page.locator(".answers")).to_have_attribute("aria-busy", "false")
     expect(page.locator(".answer").first).to_contain_text("stopped")
+    expect(stop).to_be_disabled()
     ask(other, "now")
     expect(other.locator(".answer .said").last).to_contain_text("now")
 

@@ -64,7 +64,7 @@ def test_rows_can_be_narrowed_down(store: RunStore) -> None:
 def test_what_differs_in_a_nearly_right_answer_is_marked(store: RunStore) -> None:
     arms = held_out.arms_of(store, finished_group(store, answers=[("q", "on 3 May 2086")]))
     drawn = held_out.table(arms)
-    assert "on 3 May <del>2086</del><ins>20860</ins>" in drawn
+    assert "on 3 May <del>[2086]</del><ins>20860</ins>" in drawn
 
 
 def test_without_answers_the_page_says_how_to_get_them(store: RunStore) -> None:
@@ -96,3 +96,14 @@ def test_the_newest_comparison_unless_another_is_named(store: RunStore) -> None:
         "<b>2</b>+2=",
         "3+3=",
     ]
+
+
+def test_rows_beyond_the_first_are_in_a_fold_and_the_marks_are_told_before_them(
+    store: RunStore,
+) -> None:
+    rows = [(f"q{place}", "a") for place in range(20)]
+    drawn = held_out.table(held_out.arms_of(store, finished_group(store, answers=rows)))
+    shown, folded = drawn.split("<details>")
+    assert (shown.count("<tbody>"), folded.count("<tbody>")) == (16, 4)
+    assert shown.index("held-out-legend") < shown.index("<table")
+    assert "The other 4 rows" in folded

@@ -29,7 +29,7 @@ def panel(found: Mapping[str, Any], chosen: str) -> str:
 
 
 def _run(values: Sequence[float], shown: Mapping[str, Any], start: int, runs: int) -> str:
-    """Sixteen numbers: their scales in a line, the rail, the cells."""
+    """A block's numbers: their scales in a line, the rail, the cells."""
     block = next(b for b in reversed(shown["blocks"]) if b["first"] <= start)
     cut = slice(start, start + _RUN)
     parts = [shown[key][cut] for key in ("scaled", "codes", "decoded")]

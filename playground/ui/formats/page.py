@@ -36,7 +36,7 @@ Found = dict[str, Any] | None
 
 @dataclass(frozen=True)
 class Numbers:
-    """The widgets of "Sixteen numbers"."""
+    """The widgets of "A few numbers"."""
 
     typed: gr.Textbox
     shown_in: gr.Radio
@@ -62,10 +62,16 @@ class OneLayer:
     notice: gr.HTML
     found: gr.State
     panel: gr.HTML
+    moves: dict[str, gr.Button]
 
     @property
     def outputs(self) -> list[Any]:
         return [self.notice, self.found, self.panel, self.row, self.column]
+
+    @property
+    def everything(self) -> list[Any]:
+        """What another model fills: its layers, ``outputs``, and buttons, asleep until then."""
+        return [self.layer, *self.outputs, *self.moves.values()]
 
 
 @dataclass(frozen=True)
@@ -83,11 +89,11 @@ def build(home: Path, tab: gr.Tab) -> None:
     with gr.Column(elem_classes="sheet lens"):
         numbers, look, examples, take = _numbers()
     with gr.Column(elem_classes="sheet lens"):
-        one, moves = _layer()
+        one = _layer()
     with gr.Column(elem_classes="sheet lens"):
         everything = _layers()
     _wire_numbers(scope, numbers, look, examples, take, one)
-    _wire_layer(scope, one, moves)
+    _wire_layer(scope, one)
     _wire_all(scope, everything, one)
     _wire_opening(scope, tab, numbers, one, everything)
 
@@ -137,7 +143,7 @@ def _numbers() -> tuple[Numbers, gr.Button, dict[str, gr.Button], gr.Button]:
     return numbers, look, examples, take
 
 
-def _layer() -> tuple[OneLayer, dict[str, gr.Button]]:
+def _layer() -> OneLayer:
     _heading(text.LAYER_HEADING, text.HOW_LAYER)
     known = [(entry.title, entry.id) for entry in list_models() if entry.here]
     with gr.Row(elem_classes="lens-pick"):
@@ -152,18 +158,20 @@ def _layer() -> tuple[OneLayer, dict[str, gr.Button]]:
         which = gr.Dropdown([], label=text.LAYER, info=text.LAYER_INFO, elem_id="lens-layer")
     with gr.Row(elem_classes="lens-buttons"):
         moves = {
-            "median": gr.Button(text.MEDIAN, size="sm"),
-            "worst": gr.Button(text.WORST, size="sm"),
-            "random": gr.Button(text.RANDOM, size="sm"),
-            "next": gr.Button(text.NEXT, size="sm"),
+            "median": gr.Button(text.MEDIAN, size="sm", interactive=False),
+            "worst": gr.Button(text.WORST, size="sm", interactive=False),
+            "random": gr.Button(text.RANDOM, size="sm", interactive=False),
+            "next": gr.Button(text.NEXT, size="sm", interactive=False),
         }
         row = gr.Number(0, label=text.ROW, precision=0, minimum=0, elem_id="lens-row")
         column = gr.Number(0, label=text.COLUMN, precision=0, minimum=0, elem_id="lens-column")
-        moves["at"] = gr.Button(text.GO, size="sm")
-    notice = _html("lens-layer-notice")
+        moves["at"] = gr.Button(text.GO, size="sm", interactive=False)
+    # It is read once the page is opened, after the numbers above: said from the beginning.
+    reading = panels.notice(text.READING, "info")
+    notice = gr.HTML(reading, elem_id="lens-layer-notice", apply_default_css=False)
     shown_in = _shown_in("lens-layer-format")
     panel = _html("lens-layer-panel")
-    return OneLayer(model, which, row, column, shown_in, notice, gr.State(None), panel), moves
+    return OneLayer(model, which, row, column, shown_in, notice, gr.State(None), panel, moves)
 
 
 def _layers() -> AllLayers:
@@ -222,7 +230,7 @@ def _again(draw: Callable[[Any, str], str]) -> Callable[[Found, str], Any]:
     return on_format
 
 
-def _wire_layer(scope: Microscope, one: OneLayer, moves: dict[str, gr.Button]) -> None:
+def _wire_layer(scope: Microscope, one: OneLayer) -> None:
     def mover(how: str) -> Callable[..., list[Any]]:
         def on_move(
             model: str, name: str, chosen: str, row: float, column: float, found: Found
@@ -231,29 +239,31 @@ def _wire_layer(scope: Microscope, one: OneLayer, moves: dict[str, gr.Button]) -
 
         return guard.costly(on_move)
 
-    outputs = [one.layer, *one.outputs]
-    first = guard.costly(_on_model(scope))
-    one.model.input(first, [one.model, one.shown_in], outputs, **_LAYER)
+    first = guard.costly(_on_model(scope, len(one.moves)))
+    one.model.input(first, [one.model, one.shown_in, one.found], one.everything, **_LAYER)
     inputs = [one.model, one.layer, one.shown_in, one.row, one.column, one.found]
     one.layer.input(mover("median"), inputs, one.outputs, **_LAYER)
-    for how, button in moves.items():
+    for how, button in one.moves.items():
         button.click(mover(how), inputs, one.outputs, **_LAYER)
     one.shown_in.change(_again(layer.panel), [one.found, one.shown_in], one.panel, **_LAYER)
 
 
-def _on_model(scope: Microscope) -> Callable[[str, str], Iterator[list[Any]]]:
-    """A model's layers, and a typical block of the first."""
+def _on_model(scope: Microscope, moves: int) -> Callable[..., Iterator[list[Any]]]:
+    """A model's layers, a typical block of the first, and the buttons, so many, that move on."""
 
-    def on_model(model: str, chosen: str) -> Iterator[list[Any]]:
-        yield [gr.skip(), panels.notice(text.READING, "info"), *[gr.skip()] * 4]
+    def on_model(model: str, chosen: str, before: Found = None) -> Iterator[list[Any]]:
+        waiting = [gr.Button(interactive=False)] * moves
+        yield [gr.skip(), panels.notice(text.READING, "info"), *[gr.skip()] * 4, *waiting]
         try:
             _refuse_visitors(model)
             names = [found["name"] for found in scope.layers(model)]
         except SettingsError as error:
-            yield [gr.skip(), panels.notice(str(error)), *[gr.skip()] * 4]
+            awake = [gr.Button(interactive=before is not None)] * moves
+            yield [gr.skip(), panels.notice(str(error)), *[gr.skip()] * 4, *awake]
             return
         shown = _show(scope, model, names[0], chosen, lambda: MEDIAN)
-        yield [gr.Dropdown(names, value=names[0]), *shown]
+        awake = [gr.Button(interactive=True)] * moves
+        yield [gr.Dropdown(names, value=names[0]), *shown, *awake]
 
     return on_model
 
@@ -320,7 +330,8 @@ def _wire_opening(
     scope: Microscope, tab: gr.Tab, numbers: Numbers, one: OneLayer, everything: AllLayers
 ) -> None:
     """The first time that somebody opens the page, it fills itself, from top to bottom."""
-    look, first, measure = _on_look(scope), _on_model(scope), _on_all(scope)
+    look, measure = _on_look(scope), _on_all(scope)
+    first = _on_model(scope, len(one.moves))
 
     def on_numbers(found: Found, typed: str, chosen: str) -> Iterator[list[Any]]:
         if found is None:
@@ -338,7 +349,7 @@ def _wire_opening(
     inputs = [numbers.found, numbers.typed, numbers.shown_in]
     opened = tab.select(guard.costly(on_numbers), inputs, numbers.outputs, **_NUMBERS)
     inputs = [one.found, one.model, one.shown_in]
-    filled = opened.then(guard.costly(on_layer), inputs, [one.layer, *one.outputs], **_LAYER)
+    filled = opened.then(guard.costly(on_layer), inputs, one.everything, **_LAYER)
     inputs = [everything.panel, one.model]
     filled.then(guard.costly(on_layers), inputs, everything.panel, **_QUIET)
 

@@ -17,8 +17,8 @@ HOW_LAYER = (
     "CPU, bit for bit as a run does."
 )
 
-# Sixteen numbers.
-NUMBERS_HEADING = "Sixteen numbers"
+# A few numbers.
+NUMBERS_HEADING = "A few numbers"
 NUMBERS = "Your numbers"
 NUMBERS_INFO = "16, 32, 48 or 64 of them, with spaces or commas between; each 16 are a block"
 LOOK = "Look"
@@ -160,7 +160,7 @@ WORST = "The worst block"
 RANDOM = "Any block"
 NEXT = "The next block"
 NO_PLACE = "Row or column is empty; give both as whole numbers from 0."
-READING = "Reading the layer; a GGUF file is decoded first, which can take half a minute…"
+READING = "Reading the model; a GGUF file is decoded first, which can take half a minute…"
 LAYER_FACTS = (
     "{rows} rows of {columns}, stored in {dtype}. Standard deviation {deviation}, largest {amax}. "
     "In NVFP4 the layer errs by {error}."

@@ -68,6 +68,7 @@ SCORE_AFTER = "{label}: {after} of {count} right after."
 SHOW = "Show"
 FILTERS = {"all": "All rows", "wrong": "Wrong after training", "differ": "Where precisions differ"}
 NONE_SUCH = "There is no such row."
+OTHER_ROWS = "The other {count} rows"
 FIRST_SHOWN = "The first {shown} of {count} are shown."
 WHO = "Precision"
 BEFORE = "Before"

@@ -13,7 +13,7 @@ HOW = "以本專案的參考算術在 CPU 上計算，與執行時的捨入逐�
 HOW_LAYER = "權重取自模型檔案；以本專案的參考算術在 CPU 上捨入，與執行時逐位元相同。"
 
 # 十六個數字。
-NUMBERS_HEADING = "十六個數字"
+NUMBERS_HEADING = "幾個數字"
 NUMBERS = "你的數字"
 NUMBERS_INFO = "16、32、48 或 64 個，以空格或逗號隔開；每 16 個為一個區塊"
 LOOK = "看看"
@@ -144,7 +144,7 @@ WORST = "最差的區塊"
 RANDOM = "任一區塊"
 NEXT = "下一個區塊"
 NO_PLACE = "列或行是空的；兩者都請填從 0 起的整數。"
-READING = "正在讀取這一層；GGUF 檔案要先解碼，可能需要半分鐘…"
+READING = "正在讀取模型；GGUF 檔案要先解碼，可能需要半分鐘…"
 LAYER_FACTS = (
     "{rows} 列，每列 {columns} 個，以 {dtype} 儲存。標準差 {deviation}，最大 {amax}。"
     "這一層在 NVFP4 的誤差是 {error}。"

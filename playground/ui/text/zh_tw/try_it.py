@@ -61,6 +61,7 @@ SCORE_AFTER = "{label}：{count} 題中，訓練後對 {after} 題。"
 SHOW = "顯示"
 FILTERS = {"all": "全部", "wrong": "訓練後仍錯", "differ": "精度之間不同"}
 NONE_SUCH = "沒有這樣的列。"
+OTHER_ROWS = "其餘 {count} 列"
 FIRST_SHOWN = "顯示 {count} 列中的前 {shown} 列。"
 WHO = "精度"
 BEFORE = "之前"
