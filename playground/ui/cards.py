@@ -151,8 +151,8 @@ def _card(plain: Preset, startable: bool) -> Card:
             f"<h3>{escape(preset.title)}</h3><p>{prose(preset.summary)}</p>",
             apply_default_css=False,
         )
-        facts = gr.HTML("", apply_default_css=False)
-        gr.HTML(_expect(preset), apply_default_css=False)
+        # What this machine knows of it comes later, into a fold, so that no card moves for it.
+        facts = gr.HTML(_more(preset), apply_default_css=False)
         with gr.Row(elem_classes="actions"):
             run = None
             if startable:
@@ -162,9 +162,10 @@ def _card(plain: Preset, startable: bool) -> Card:
     return Card(plain, run, adjust, facts)
 
 
-def _expect(preset: Preset) -> str:
-    summary = f"<summary>{text.EXPECT}</summary>"
-    return f"<details>{summary}<p>{prose(preset.expect)}</p></details>" if preset.expect else ""
+def _more(preset: Preset, known: str = "") -> str:
+    """A card's fold: what is known of it on this machine, and what is written about it."""
+    words = f"<p>{prose(preset.expect)}</p>" if preset.expect else ""
+    return f"<details><summary>{text.EXPECT}</summary>{known}{words}</details>"
 
 
 def prose(words: str) -> str:
@@ -178,7 +179,8 @@ def _prose(words: str) -> str:
 
 def facts(presets: Sequence[Preset], store: RunStore, device: Device) -> list[str]:
     """What is known of each of ours on this machine, and the person's own as they are now."""
-    return [*(expected.facts(p, store, device) for p in presets), yours(store, device)]
+    ours = [_more(recorded.told(p), expected.facts(p, store, device)) for p in presets]
+    return [*ours, yours(store, device)]
 
 
 def yours(store: RunStore, device: Device) -> str:
@@ -194,7 +196,7 @@ def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
     start = escape(text.START.format(name=preset.name))
     return (
         f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{prose(said)}</p>'
-        f"{expected.facts(preset, store, device)}{_expect(preset)}<div>"
+        f"{_more(preset, expected.facts(preset, store, device))}<div>"
         f"{_button('select', preset.name, start, 'primary')}"
         f"{_button('edit', preset.name, text.ADJUST)}{_delete(preset.name)}</div></article>"
     )
