@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from playground.data.few import few_held_out
 from playground.preview import sentences as say
 
 # The control pictures of Unicode; a terminal would obey the characters themselves.
@@ -70,4 +71,6 @@ def sentences(found: Mapping[str, Any]) -> list[str]:
     said = [say.LENGTHS.format(**{name: lengths[name] for name in ("median", "longest", "limit")})]
     if not found["complete"]:
         said.append(say.MORE)
+    elif few := few_held_out(found["counts"]["eval"]):
+        said.append(few)
     return said + [printable(note) for note in found["notes"]]

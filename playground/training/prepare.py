@@ -13,6 +13,7 @@ from playground import hardware
 from playground.catalog import ModelEntry, resolve_dataset, resolve_model
 from playground.config import RunConfig, SettingsError
 from playground.data.batches import MicroBatch, steps_of
+from playground.data.few import few_held_out
 from playground.data.formats import Sample
 from playground.data.prefetch import prefetched
 from playground.data.split import load_split
@@ -268,3 +269,5 @@ def _warnings(rows: dict[str, int], longest: int) -> Iterator[Message]:
         yield Message(level="warning", text=f"{text} They were left out.")
     if cut := rows["cut"]:
         yield Message(level="warning", text=f"{cut} of {total} rows were cut to {longest} tokens.")
+    if few := few_held_out(rows["eval"]):
+        yield Message(level="info", text=few)

@@ -113,6 +113,12 @@ def _left(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return int(left.value.code or 0)
 
 
+def test_few_held_out_rows_are_said_to_tell_little(found: dict[str, Any]) -> None:
+    few, enough = ({**found, "counts": found["counts"] | {"eval": n}} for n in (19, 20))
+    assert any("so few held-out rows (19)" in sentence for sentence in sentences(few))
+    assert not any("held-out" in sentence for sentence in sentences(enough))
+
+
 def test_that_only_the_first_rows_were_looked_at_is_said(found: dict[str, Any]) -> None:
     said = "The run reads more rows than were looked at here, so the counts are of the first ones."
     assert said in drawn(found | {"complete": False}) and said not in drawn(found)

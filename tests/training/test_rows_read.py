@@ -14,6 +14,7 @@ from playground.events import Event, Facts, Message
 from playground.training.prepare import Prepared, prepare
 from tests.tiny import tiny_llama, tiny_tokenizer
 
+FEW = "A difference measured on so few held-out rows (1) says little; hold out more."
 Configure = Callable[..., RunConfig]
 
 
@@ -57,6 +58,7 @@ def test_a_table_of_other_columns_and_separators(configure: Configure, tmp_path:
         ),
         ("warning", "2 of 12 rows read have no answer. They were left out."),
         ("warning", "3 of 10 rows are longer than 64 tokens. They were left out."),
+        ("info", FEW),
     ]
 
 
@@ -72,7 +74,8 @@ def test_conversations_for_a_base_model(configure: Configure, tmp_path: Path) ->
     run, events = prepared(configure(model=str(tmp_path / "base"), dataset=str(path)))
     assert [e.text for e in events if isinstance(e, Message)] == [
         "This model has no chat template, so conversations were written in a plain one: "
-        "User: ... Assistant: ..."
+        "User: ... Assistant: ...",
+        FEW,
     ]
     asked = run.tokenizer.apply_chat_template(
         [{"role": "user", "content": "1+1="}], add_generation_prompt=True, tokenize=False
