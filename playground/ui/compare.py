@@ -227,23 +227,27 @@ def build(
 
     def on_start(base: str, *answers: Any) -> list[Any]:
         try:
-            group, new = start(store, launcher, base, dict(zip(form.KEYS, answers, strict=True)))
+            filled_in = dict(zip(form.KEYS, answers, strict=True))
+            group, new = start(store, launcher, base, filled_in)
         except SettingsError as error:
-            return [panels.notice(labelled(str(error))), *updates(None)]
+            said = models.elsewhere(str(error), form.plain(filled_in["model"]))
+            return [panels.notice(said), *updates(None)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 
     def on_preview(request: gr.Request, base: str, *answers: Any) -> Iterator[str]:
         yield preview.waiting()
         filled_in = dict(zip(form.KEYS, answers, strict=True))
+        may_change = guard.may_change(request)
         try:
-            may_change = guard.may_change(request)
             visitors.refuse_model(form.plain(filled_in["model"]), may_change)
             visitors.refuse_dataset(form.plain(filled_in["dataset"]), may_change)
             chosen = form.read(base, filled_in, store.home)
             yield preview.panel(ask(chosen.config, home=store.home))
         except SettingsError as error:
-            yield panels.notice(labelled(str(error)))
+            model = form.plain(filled_in["model"])
+            said = models.elsewhere(str(error), model, stranger=not may_change)
+            yield panels.notice(said)
 
     def on_mapping(
         request: gr.Request, looked: bool, base: str, *answers: Any

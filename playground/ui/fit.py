@@ -23,8 +23,7 @@ from playground.fit import budget
 from playground.fit.background import Estimates
 from playground.fit.weights import weights_mib
 from playground.presets import Preset
-from playground.ui import figures, guard, panels, visitors
-from playground.ui.labels import labelled
+from playground.ui import figures, guard, models, panels, visitors
 from playground.ui.text import fit as text
 
 MATTERS = (
@@ -116,7 +115,9 @@ def wire(
             into = budget(device or None)
             found = estimates.ask(preset, into)
         except SettingsError as error:
-            return panels.notice(labelled(str(error))), False
+            stranger = not guard.may_change(request)
+            said = models.elsewhere(str(error), filled["model"] or "", stranger=stranger)
+            return panels.notice(said), False
         if found is None:
             return waiting(preset.config.model, estimates.waited_s(preset, into)), True
         return table(found, filled["precisions"]), False

@@ -20,6 +20,7 @@ from playground.config import SettingsError, private
 from playground.data.hub import page_of
 from playground.ui import guard, panels, visitors
 from playground.ui import text as page_text
+from playground.ui.labels import labelled
 from playground.ui.text import models as text
 
 
@@ -77,11 +78,29 @@ def told(name: str, *, stranger: bool = False) -> str:
     if not name:
         return ""
     try:
-        visitors.refuse_model(name, not stranger)
-        entry = resolve_model(name)
+        return card(described(_meant(name, stranger)))
     except SettingsError as error:
         return panels.notice(str(error))
-    return card(described(entry))
+
+
+def elsewhere(sentence: str, name: str, *, stranger: bool = False) -> str:
+    """A refusal for another place on the page: what the model's card says already is not repeated.
+
+    Args:
+        name, stranger: as of ``told``.
+    """
+    try:
+        if name.strip():
+            _meant(name.strip(), stranger)
+    except SettingsError as error:
+        if str(error) == sentence:
+            return text.SEE_MODEL
+    return labelled(sentence)
+
+
+def _meant(name: str, stranger: bool) -> ModelEntry:
+    visitors.refuse_model(name, not stranger)
+    return resolve_model(name)
 
 
 def card(entry: ModelEntry) -> str:

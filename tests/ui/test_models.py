@@ -152,3 +152,12 @@ def test_an_id_that_does_not_exist_is_put_right_without_a_reload(
     expect(progress).not_to_contain_text(sentence, timeout=PATIENCE_MS)
     [newest, _] = served_for_real.store.list_groups(2)
     assert {run.config.model for run in newest.runs} == {"tiny"}
+
+
+def test_a_refusal_that_the_card_tells_is_not_told_again_elsewhere() -> None:
+    with pytest.raises(SettingsError) as refused:
+        resolve_model("no such")
+    assert models.elsewhere(str(refused.value), "no such") == text.SEE_MODEL
+    assert "owner/name; choose one of these." in models.told("no such")
+    assert "Steps" in models.elsewhere("max_steps is 0.", "no such")
+    assert "Steps" in models.elsewhere("max_steps is 0.", "tiny")

@@ -17,6 +17,7 @@ PLACES = {
     "cache": "fetched before",
     "hub": "on the Hugging Face hub",
 }
+SEE_MODEL = "This model cannot be used; see Model."
 TO_FETCH = "to be fetched"
 GATED = "gated"
 

@@ -14,6 +14,7 @@ PLACES = {
     "cache": "先前下載過",
     "hub": "在 Hugging Face hub 上",
 }
+SEE_MODEL = "這個模型不能用；請看「模型」。"
 TO_FETCH = "需下載"
 GATED = "需同意條款"
 
