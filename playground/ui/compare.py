@@ -250,7 +250,7 @@ def build(
             yield panels.notice(said)
 
     def on_mapping(
-        request: gr.Request, looked: bool, base: str, *answers: Any
+        request: gr.Request, looked: str, base: str, *answers: Any
     ) -> Iterator[str | dict[str, Any]]:
         """A preview that is open follows what the columns are said to mean."""
         if looked:
@@ -292,17 +292,22 @@ def build(
     go.click(begin, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
     child = {"concurrency_limit": 2, "concurrency_id": "preview", **quiet}
-    panel, looked = fields.preview.panel, gr.State(False)
-    fields.preview.button.click(guard.costly(on_preview), fields.inputs, panel, **child).then(
-        lambda: True, None, looked, queue=False, **quiet
-    )
+    # looked: the dataset whose rows the panel shows, or will in a moment; empty: none's.
+    panel, looked, dataset = fields.preview.panel, gr.State(""), fields.fields["dataset"]
+    fields.preview.button.click(lambda name: name, dataset, looked, queue=False, **quiet)
+    fields.preview.button.click(guard.costly(on_preview), fields.inputs, panel, **child)
     follow = guard.costly(on_mapping)
     models.wire(app, fields.picker, store.home)
     for mapped in data.wire(app, fields.data, fields.fields, store.home):
         mapped.then(follow, [looked, *fields.inputs], panel, **child)
-    # What another dataset's rows were is no preview of this one's.
-    fields.fields["dataset"].change(
-        lambda: ("", False), None, [panel, looked], queue=False, **quiet
+    # What another dataset's rows were is no preview of this one's. A name that was just typed is
+    # told of when its field is left, by which its preview may have been asked for.
+    dataset.change(
+        lambda name, shown: gr.skip() if name == shown else ("", ""),
+        [dataset, looked],
+        [panel, looked],
+        queue=False,
+        **quiet,
     )
     fit.wire(
         app,

@@ -124,10 +124,9 @@ def test_a_full_disk_costs_a_warning_and_not_the_run(
     events: list[Event] = []
     for event in train(configure(max_steps=3, checkpoint_every=2), folder=tmp_path):
         events.append(event)
-        if isinstance(event, Message):
+        if isinstance(event, Message) and event.level == "warning":
             assert [p.name for p in (tmp_path / "checkpoints").iterdir()] == ["step-000000"]
-    (warning,) = only(Message, events)
-    assert warning.level == "warning"
+    (warning,) = [told for told in only(Message, events) if told.level == "warning"]
     assert warning.text.startswith("The checkpoint of step 2 could not be written: Pytorch")
     assert events[-1] == Status(status="finished")
 

@@ -159,7 +159,7 @@ def test_only_numbers_and_a_look_are_asked_of_a_child(tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_in_a_browser(served: Served, visit: Callable[..., Any]) -> None:
-    page = visit(f"{served.url}/?page=formats")  # by its address or by its tab, it fills itself
+    page = visit(f"{served.url}/?page=formats", ready=None)  # it fills itself
     numbers, first = page.locator("#lens-numbers textarea"), page.locator("#lens-numbers-panel")
     first.locator(".cells li:not(.key)").nth(31).wait_for()
     by_layer = page.locator(".by-layer")

@@ -80,6 +80,7 @@ def test_repetitions_share_a_colour_a_legend_entry_and_a_mean(served: Served, vi
     command = page.locator("#command textarea")
     expect(command).to_have_value(
         ".venv/bin/python -m playground compare quick --set max_steps=20 --seeds 3"
+        f" --home {served.home}"
     )
     page.get_by_role("button", name="Set up the same again").click()
     expect(field(page, "seeds")).to_have_value("3")
@@ -109,12 +110,12 @@ def test_what_happened_to_a_run_is_marked_and_told(served: Served, visit) -> Non
     for kind, said in {
         "skipped update": "FP16, step 4: update skipped",
         "healed": "NVFP4, step 8: healed: BF16 from here on",
-        "ended": "NVFP4, step 11: out of memory",
+        "out of memory": "NVFP4, step 11: out of memory",
     }.items():
         mark = page.locator(f'.plot-loss .mark[data-kind="{kind}"]')
         expect(mark).to_have_count(1)
         assert said in mark.locator("title").text_content()
-    expect(page.locator(".kinds")).to_contain_text("ended early")
+    expect(page.locator(".kinds")).to_contain_text("out of memory")
     card = page.locator(".arm-error")
     expect(card).to_contain_text("out of memory after step 11")
     expect(card).to_contain_text("asking for 2.00 GiB more")

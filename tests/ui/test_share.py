@@ -342,7 +342,7 @@ def test_a_visitor_learns_nothing_of_what_is_in_no_list(shared: Served, tmp_path
     config = client.get("/config").json()
     ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
     for name, field, path, other, said in (
-        ("preview-button", "field-model", model, tmp_path / "no", "Models that are not in the"),
+        ("preview-button", "field-model", model, tmp_path / "no", "cannot be used; see Model"),
         ("preview-button", "field-dataset", rows, tmp_path / "no", "Datasets that are not in the"),
         ("field-model", "field-model", model, tmp_path / "no", "Models that are not in the list"),
         ("field-dataset", "field-dataset", rows, tmp_path / "no", "Datasets that are not in the"),

@@ -35,7 +35,7 @@ def made(store: RunStore, title: str, **changes: str) -> Group:
 def test_the_list_is_filtered_and_sorted(served: Served, visit) -> None:
     made(served.store, "alpha")
     made(served.store, "beta", precisions="mxfp4,nvfp4", lora_r="32")
-    page = visit(served.url + "/?page=history")
+    page = visit(served.url + "/?page=history", ready=None)
     titles = page.locator(".past a")
     expect(titles).to_have_text(["beta", "alpha"])
     page.locator("#filter-words").locator("input, textarea").fill("ALPHA tiny")
@@ -61,7 +61,7 @@ def test_a_comparison_is_renamed_noted_and_deleted_after_asking(served: Served, 
     group = made(served.store, "old name")
     other = visit(f"{served.url}/?group={group.id}")
     wait_for_points(other, 1, 6)
-    page = visit(served.url + "/?page=history")
+    page = visit(served.url + "/?page=history", ready=None)
     page.get_by_role("button", name="Manage old name").click()
     page.locator("#managed-title").locator("input, textarea").fill("<b>new</b> name")
     page.locator("#managed-note textarea").fill("the flat one")
@@ -109,7 +109,7 @@ def test_a_live_comparison_is_not_deleted(served: Served, visit) -> None:
 
 def test_it_is_run_again_with_one_change(served: Served, visit) -> None:
     made(served.store, "first", heal_after="0.5")
-    page = visit(served.url + "/?page=history")
+    page = visit(served.url + "/?page=history", ready=None)
     page.get_by_role("button", name="Manage first").click()
     value = page.locator("#again-value").locator("input, textarea")
     page.locator("#again-setting input").fill("Heal to")
@@ -142,7 +142,7 @@ def test_it_is_run_again_with_one_change(served: Served, visit) -> None:
 def test_ticked_runs_are_laid_over_each_other(served: Served, visit) -> None:
     one = made(served.store, "one")
     other = made(served.store, "other", learning_rate="3e-3", max_steps="9")
-    page = visit(served.url + "/?page=history")
+    page = visit(served.url + "/?page=history", ready=None)
     page.locator("#past input").first.check()
     expect(page.locator(".ticked")).to_contain_text("tick one more")
     # Ticks outlive another view of the list.
