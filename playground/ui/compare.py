@@ -1,4 +1,4 @@
-"""The Compare page: set a comparison up, watch it, read what came out.
+"""The Compare page: set a comparison up, and hand what it says to ``results`` to be shown.
 
 Handlers are thin: they read their inputs, call a plain function, and return updates.
 """
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -25,26 +24,19 @@ from playground.presets import Preset
 from playground.preview import ask
 from playground.store import Group, RunStore
 from playground.ui import (
-    arms,
     cards,
-    charts,
     data,
-    details,
-    export,
     fit,
     form,
     guard,
-    marks,
-    measured,
     models,
     panels,
     preview,
-    report,
+    results,
     text,
     visitors,
 )
 from playground.ui.labels import labelled
-from playground.ui.log import log
 from playground.ui.scenes import Scenes
 from playground.ui.text import cards as cards_text
 from playground.ui.watch import Scene, Seen
@@ -73,32 +65,6 @@ _SHOW_CHANGED = """() => {
 _SHOW_FORM = """() => document.getElementById("form").scrollIntoView({block: "start"})"""
 
 
-@dataclass(frozen=True)
-class Page:
-    """The widgets that show a scene, in the order in which ``updates`` fills them."""
-
-    seen: gr.State
-    heading: gr.HTML
-    again: gr.Button
-    resume: gr.Button
-    pause: gr.Button
-    stop: gr.Button
-    results: gr.Column
-    progress: gr.HTML
-    charts: gr.HTML
-    outcome: gr.HTML
-    details: gr.HTML
-    memory: gr.HTML
-    rounding: gr.HTML
-    coverage: gr.HTML
-    log: gr.HTML
-    command: gr.Textbox
-
-    @property
-    def outputs(self) -> list[Any]:
-        return list(vars(self).values())
-
-
 def start(
     store: RunStore, launcher: Launcher, base: str, filled: dict[str, Any]
 ) -> tuple[Group, bool]:
@@ -113,51 +79,6 @@ def start(
     before = {run.group_id for run in store.live()}
     group = launcher.start(preset, title=filled["title"].strip() and filled["title"])
     return group, group.id not in before
-
-
-def updates(scene: Scene | None, may_change: bool = True, home: Path | None = None) -> list[Any]:
-    """What each widget of the page becomes; nothing at all if there is no new scene.
-
-    Args:
-        may_change: whether who looks may press what stops and resumes.
-        home: where a person's own presets are, for the command that starts one.
-    """
-    if scene is None:
-        return [gr.skip()] * len(Page.__dataclass_fields__)
-    group, over = scene.group, not scene.live
-    return [
-        scene.seen,
-        panels.heading(scene),
-        gr.Button(visible=group is not None),
-        gr.Button(visible=scene.resumable, interactive=may_change),
-        gr.Button(
-            text.PAUSING if scene.asked else text.PAUSE,
-            visible=scene.live and "stop" not in scene.asked,
-            interactive=may_change and not scene.asked,
-        ),
-        gr.Button(
-            text.STOPPING if "stop" in scene.asked else text.STOP,
-            visible=scene.live,
-            interactive=may_change and "stop" not in scene.asked,
-        ),
-        gr.Column(visible=group is not None),
-        arms.progress(scene),
-        _charts(scene),
-        panels.outcome(scene),
-        details.table(scene.records, over),
-        measured.memory(scene.records),
-        measured.rounding(scene.records),
-        details.coverage(scene.records),
-        log(scene),
-        form.command(group, home) if group else "",
-    ]
-
-
-def _charts(scene: Scene) -> dict[str, Any] | None:
-    if scene.group is None:
-        return None
-    happened = {a.run.id: marks.of(a.run, a.last_step) for a in scene.arms}
-    return charts.payload(scene.group.id, [a.record for a in scene.arms], happened)
 
 
 @dataclass(frozen=True)
@@ -197,7 +118,7 @@ def build(
                     save = gr.Button(cards_text.SAVE, size="sm", elem_id="save-preset")
                     kept = gr.HTML("", elem_id="saved", apply_default_css=False)
         with gr.Column(elem_id="results"):
-            page, refused = _results(store)
+            page, refused = results.build(store)
 
     def fill(preset: Preset, said: str = "", changed: str | None = None) -> list[Any]:
         folds = [
@@ -207,12 +128,12 @@ def build(
         return [_based(preset), preset.name, *form.filled(preset, changed), *folds, said]
 
     def drawn(scene: Scene, may_change: bool) -> list[Any]:
-        return updates(scene, may_change, store.home)
+        return results.updates(scene, may_change, store.home)
 
     scenes = Scenes(store, launcher.log_tail, drawn)
 
     def show(seen: Seen, may_change: bool = True) -> list[Any]:
-        return scenes.show(seen, may_change) or updates(None)
+        return scenes.show(seen, may_change) or results.updates(None)
 
     def on_tick(seen: Seen, request: gr.Request) -> Any:
         news = scenes.has_news(seen, guard.may_change(request))
@@ -231,7 +152,7 @@ def build(
             group, new = start(store, launcher, base, filled_in)
         except SettingsError as error:
             said = models.elsewhere(str(error), form.plain(filled_in["model"]))
-            return [panels.notice(said), *updates(None)]
+            return [panels.notice(said), *results.updates(None)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(Seen(group.id))]
 
@@ -354,65 +275,3 @@ def build(
 def _based(preset: Preset) -> str:
     said = text.BASED_ON.format(name=preset.name)
     return f'<h3>{text.FORM_HEADING}</h3><p class="based">{escape(said)}</p>'
-
-
-def _results(store: RunStore) -> tuple[Page, gr.HTML]:
-    with gr.Row(elem_id="title-row"):
-        heading = gr.HTML("", elem_id="heading", apply_default_css=False)
-        again = gr.Button(text.SET_UP_AGAIN, size="sm", visible=False, elem_id="again")
-        resume = gr.Button(
-            text.RESUME, variant="primary", size="sm", visible=False, elem_id="resume"
-        )
-        pause = gr.Button(text.PAUSE, size="sm", visible=False, elem_id="pause")
-        stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
-    refused = gr.HTML("", elem_id="refused", apply_default_css=False)
-    with gr.Column(visible=False) as results:
-        with gr.Column(elem_classes="sheet"):
-            progress = gr.HTML("", elem_id="progress", apply_default_css=False)
-        with gr.Column(elem_classes="sheet"):
-            drawn = charts.charts(store)
-        with gr.Column(elem_classes="sheet"):
-            outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
-        with gr.Accordion(text.DETAILS, open=False, elem_classes="sheet fold", elem_id="details"):
-            table = gr.HTML("", apply_default_css=False)
-        with gr.Accordion(text.MEASURED, open=False, elem_classes="sheet fold", elem_id="measured"):
-            gr.HTML(f"<h4>{text.MEMORY_HEADING}</h4>", apply_default_css=False)
-            memory = gr.HTML("", apply_default_css=False)
-            gr.HTML(f"<h4>{text.ROUNDING_HEADING}</h4>", apply_default_css=False)
-            rounding = gr.HTML("", apply_default_css=False)
-        with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
-            coverage = gr.HTML("", apply_default_css=False)
-        seen = gr.State(Seen())
-        export.build(store, seen, heading)
-        with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
-            said = gr.HTML("", apply_default_css=False)
-        with gr.Column(elem_classes="sheet"):
-            report.build(seen, heading)
-        with gr.Column(elem_classes="sheet"):
-            command = gr.Textbox(
-                label=text.COMMAND,
-                info=text.COMMAND_INFO,
-                interactive=False,
-                buttons=["copy"],
-                lines=1,
-                elem_id="command",
-            )
-    page = Page(
-        seen=seen,
-        heading=heading,
-        again=again,
-        resume=resume,
-        pause=pause,
-        stop=stop,
-        results=results,
-        progress=progress,
-        charts=drawn,
-        outcome=outcome,
-        details=table,
-        memory=memory,
-        rounding=rounding,
-        coverage=coverage,
-        log=said,
-        command=command,
-    )
-    return page, refused
