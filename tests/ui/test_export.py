@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -107,21 +107,26 @@ def test_arms_are_told_apart_by_their_seed(store: RunStore) -> None:
     assert export.ready(store, group) == ""
 
 
-def test_build_check_and_download(trained_home: Path, tmp_path: Path, visit: Visit) -> None:
-    store = copied(trained_home, tmp_path / "home")
-    (group,) = store.list_groups()
-    with serving(store.home, "tests.ui.scripted_worker") as served:
-        page = visit(f"{served.url}/?group={group.id}")
-        page.get_by_role("button", name=text.TITLE).click()
-        page.locator("#export-arm").get_by_label("NVFP4").check()
-        page.locator("#export-make").click()
-        expect(page.locator("#export-said")).to_contain_text(text.DONE, timeout=90_000)
-        line = page.locator(".exports li")
-        expect(line).to_contain_text("NVFP4: Adapter")
-        expect(line).to_contain_text(text.VERIFIED_EXACT)
-        with page.expect_download() as fetched:
-            line.get_by_role("link").click()
-        packed = BytesIO(Path(fetched.value.path()).read_bytes())
+@pytest.fixture
+def served_trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
+    """The page over a comparison that has been trained."""
+    with serving(copied(trained_home, tmp_path / "home").home, "tests.ui.scripted_worker") as page:
+        yield page
+
+
+def test_build_check_and_download(served_trained: Served, visit: Visit) -> None:
+    (group,) = served_trained.store.list_groups()
+    page = visit(f"{served_trained.url}/?group={group.id}")
+    page.get_by_role("button", name=text.TITLE).click()
+    page.locator("#export-arm").get_by_label("NVFP4").check()
+    page.locator("#export-make").click()
+    expect(page.locator("#export-said")).to_contain_text(text.DONE, timeout=90_000)
+    line = page.locator(".exports li")
+    expect(line).to_contain_text("NVFP4: Adapter")
+    expect(line).to_contain_text(text.VERIFIED_EXACT)
+    with page.expect_download() as fetched:
+        line.get_by_role("link").click()
+    packed = BytesIO(Path(fetched.value.path()).read_bytes())
     with zipfile.ZipFile(packed) as archive:
         assert archive.testzip() is None
         assert "adapter/adapter_model.safetensors" in archive.namelist()
