@@ -55,7 +55,8 @@ def predicted(
             where = {"on_gpu": on_gpu, "fp4_native": device.fp4_native}
             found = estimate(config, shape, published=published, **where)
             # A run that heals starts in its own precision; its peak comes in the wider one.
-            weights = at_rest(config, published, **where)
+            heals = config.first_healed_step is not None
+            weights = at_rest(config, published, **where) if heals else found
     except Exception as error:  # of a library that has never seen this model as fake tensors
         why = private(" ".join(str(error).split())[:200])
         text = f"The memory of this run could not be predicted ({type(error).__name__}: {why})"
