@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import SettingsError, private
-from playground.processes import child_environment, last_line
+from playground.processes import child_environment, last_line, lines_from_parent
 
 IDLE_S = 300.0
 """A child that nobody asks for so long goes, and its memory with it."""
@@ -194,19 +194,11 @@ def serve(answer: Answer, idle_s: float = IDLE_S) -> None:
     os.nice(_NICENESS)
     lines = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)  # what a library prints is no answer
-    unread = b""
-    while True:
-        ready, _, _ = select.select([0], [], [], idle_s)
-        more = os.read(0, _CHUNK) if ready else b""
-        if not more:
-            return
-        unread += more
-        while b"\n" in unread:
-            question, _, unread = unread.partition(b"\n")
-            for line in _answered(answer, json.loads(question)):
-                # A lone surrogate, which JSON can hold, is no UTF-8; escaped it is.
-                lines.write(json.dumps(line, allow_nan=False) + "\n")
-                lines.flush()
+    for question in lines_from_parent(idle_s):
+        for line in _answered(answer, json.loads(question)):
+            # A lone surrogate, which JSON can hold, is no UTF-8; escaped it is.
+            lines.write(json.dumps(line, allow_nan=False) + "\n")
+            lines.flush()
 
 
 def _answered(answer: Answer, question: dict[str, Any]) -> Iterator[dict[str, Any]]:

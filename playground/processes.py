@@ -1,12 +1,13 @@
 """Which process is meant: a pid alone is given out again, a pid with its start time is not.
 
-And what a child process of ours gets as its environment. Nothing here looks for a process by its
-name.
+And what a child process of ours gets as its environment, and how it hears its parent. Nothing here
+looks for a process by its name.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -165,3 +166,17 @@ def running(command: Sequence[str], output: Path, environment: dict[str, str]) -
 def last_line(output: Path) -> str:
     """Of what a child printed, as far as a sentence has room for it; empty if it said nothing."""
     return output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1][:300]
+
+
+def lines_from_parent(idle_s: float | None = None) -> Iterator[bytes]:
+    """What is written to this process's stdin, line by line, until whoever started it is gone.
+
+    Read straight from the system: Python aborts at its end if a thread waits inside ``sys.stdin``.
+
+    Args:
+        idle_s: it ends as well when nothing is written for so long; None waits for ever.
+    """
+    unread = b""
+    while select.select([0], [], [], idle_s)[0] and (more := os.read(0, 1 << 16)):
+        *lines, unread = (unread + more).split(b"\n")
+        yield from lines

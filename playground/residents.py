@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,17 +43,6 @@ def resident(home: Path, kind: str) -> ProcessId | None:
     except (FileNotFoundError, ValueError):
         return None
     return process if process.is_alive() else None
-
-
-def lines_from_parent() -> Iterator[bytes]:
-    """What is written to this process's stdin, line by line, until whoever started it is gone.
-
-    Read straight from the system: Python aborts at its end if a thread waits inside ``sys.stdin``.
-    """
-    unread = b""
-    while more := os.read(0, 1 << 16):
-        *lines, unread = (unread + more).split(b"\n")
-        yield from lines
 
 
 def evict(home: Path) -> list[str]:

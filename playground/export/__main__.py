@@ -18,7 +18,7 @@ from typing import Any
 from playground.config import SettingsError
 from playground.export.offers import KINDS, archive_of, folder_of
 from playground.failures import is_out_of_memory
-from playground.residents import lines_from_parent
+from playground.processes import lines_from_parent
 from playground.store import RunStore
 
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from playground.residents import lines_from_parent
+from playground.processes import lines_from_parent
 
 
 class Requests:
