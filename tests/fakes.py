@@ -19,6 +19,7 @@ from pathlib import Path
 from playground.config import RunConfig, SettingsError, parse_config
 from playground.events import Coverage, Eval, Event, Facts, Message, Stage, Status, Step
 from playground.presets import Preset
+from playground.processes import ProcessId
 
 ShouldStop = Callable[[], bool]
 
@@ -83,6 +84,14 @@ def preset(script: str, steps: int = 5, precisions: str = "fp16,nvfp4") -> Prese
         "measure": measure,
     }
     return Preset("quick", "Quick look", "Scripted.", "A curve.", names, parse_config(values))
+
+
+def someone_else() -> str:
+    """The owner of a queue that no launcher of this process takes from, and none takes over.
+
+    A page that is served by the test's own process would claim what has that process for owner.
+    """
+    return str(ProcessId.of(os.getppid()))
 
 
 def config(script: str = "steady", steps: int = 5, precision: str = "fp16") -> RunConfig:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from playground.events import Answer, EvalAnswers, Facts, Status
-from playground.processes import ProcessId
 from playground.store import Group, RunStore
 from tests import fakes
 
@@ -23,7 +22,7 @@ def finished_group(
     The last precision also gets the second row wrong.
     """
     preset = fakes.preset("steady", precisions=precisions)
-    owner = str(ProcessId.of())
+    owner = fakes.someone_else()
     group = store.create_group("quick", title, preset.configs, owner)
     for run in group.runs:
         assert store.claim_next(owner)

@@ -8,8 +8,8 @@ from typing import Any
 from playground.config import SettingsError
 from playground.events import Answer, EvalAnswers, Facts
 from playground.presets import load_preset
-from playground.processes import ProcessId
 from playground.store import Group, RunStore
+from tests.fakes import someone_else
 from tests.ui.scripted_worker import train_in
 
 MARKUP = "<script>alert(1)</script><b>&amp;"
@@ -30,7 +30,7 @@ def scripted(
         answers: prompt, reference and answer of the one held-out row that is answered.
         facts: what each run says of itself beside what the script does.
     """
-    owner = str(ProcessId.of())
+    owner = someone_else()
     (store.home / "script.json").write_text(json.dumps(script or {}))
     train = train_in(store.home)
     group = store.create_group("quick", title, load_preset("quick", settings).configs, owner)

@@ -69,6 +69,7 @@ def run_app(tmp_path: Path) -> Iterator[App]:
     """``run_app("--port", "7")`` starts app.py; what it left running is ended afterwards."""
     with run_app_in(tmp_path) as start:
         yield start
+        close_pages()
 
 
 NAME, PASSWORD = "ann", "correct horse battery"
@@ -106,6 +107,7 @@ def serving(
     port = free_port()
     launch(app, "127.0.0.1", port, home, login, shared_as)
     yield Served(f"http://127.0.0.1:{port}", home, store, launcher)
+    close_pages()
     app.close(verbose=False)
     chat.end()
 
@@ -136,6 +138,18 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+_pages: list[Any] = []
+
+
+def close_pages() -> None:
+    """Closes what ``visit`` opened. A server does so before it ends.
+
+    A page that outlives its server asks on, is refused, and logs that as its own error.
+    """
+    while _pages:
+        _pages.pop().close()
+
+
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """``visit(url, width=1400, dark=False)`` opens a page in a new browser context.
@@ -144,7 +158,6 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     asked another host or logged an error, except one that ``may_fail`` to load something.
     """
     faults: list[str] = []
-    contexts = []
 
     def open_page(
         url: str,
@@ -161,7 +174,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
             color_scheme="dark" if dark else "light",
             locale=locale,
         )
-        contexts.append(context)
+        _pages.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         if not may_fail:
@@ -174,8 +187,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    close_pages()
     assert faults == []
 
 

@@ -112,20 +112,25 @@ def test_held_out_rows_can_be_narrowed_and_show_markup_as_text(asked: Served, vi
     expect(rows).to_have_count(1)
 
 
-def test_the_real_models_answer(trained_home: Path, tmp_path: Path, visit: Visit) -> None:
+@pytest.fixture
+def trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
+    """The page over a comparison that has been trained, and the real child."""
+    with _served(copied(trained_home, tmp_path / "home")) as page:
+        yield page
+
+
+def test_the_real_models_answer(trained: Served, visit: Visit) -> None:
     """What each writes is what its run wrote; the memory is given back on demand."""
-    store = copied(trained_home, tmp_path / "home")
-    run_id = store.list_groups()[0].run_ids[0]
-    before, after = (store.eval_answers(run_id, when)[0] for when in ("before", "after"))
-    with _served(store) as served:
-        page = opened(visit, served.url)
-        page.locator("#try-examples button").first.click()
-        expect(page.locator("#try-question textarea")).to_have_value(after.prompt)
-        page.locator("#try-ask").click()
-        done = page.locator('.answers[aria-busy="false"]')
-        expect(done).to_be_visible(timeout=MODEL_MS)
-        said = page.locator(".answer .said")
-        assert said.nth(0).inner_text() == before.answer
-        assert said.nth(1).inner_text() == after.answer
-        page.locator("#try-free").click()
-        expect(page.locator("#try-notice")).to_contain_text("memory is free")
+    run_id = trained.store.list_groups()[0].run_ids[0]
+    before, after = (trained.store.eval_answers(run_id, when)[0] for when in ("before", "after"))
+    page = opened(visit, trained.url)
+    page.locator("#try-examples button").first.click()
+    expect(page.locator("#try-question textarea")).to_have_value(after.prompt)
+    page.locator("#try-ask").click()
+    done = page.locator('.answers[aria-busy="false"]')
+    expect(done).to_be_visible(timeout=MODEL_MS)
+    said = page.locator(".answer .said")
+    assert said.nth(0).inner_text() == before.answer
+    assert said.nth(1).inner_text() == after.answer
+    page.locator("#try-free").click()
+    expect(page.locator("#try-notice")).to_contain_text("memory is free")
