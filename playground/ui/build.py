@@ -134,5 +134,8 @@ def launch(
         blocked_paths=[str(home)],
         app_kwargs=served,
         max_file_size=MAX_BYTES,
+        # Gradio has asked itself for its start by now, and waits for that as long as it takes. What
+        # this leaves out is a second question, whose three seconds a busy machine exceeds.
+        _frontend=False,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )
