@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from playground.catalog.models import ModelEntry
 from playground.catalog.quantised import by_config, by_folder, refuse_quantised
 from playground.config import SettingsError
 from playground.data.hub import Unreachable, hub_files, refuse_unusable
+from playground.training.absurd import bounded, refuse_counts, refuse_parameters
 from playground.training.parsed import parsed
 
 _LONGEST_REASON = 200
@@ -208,19 +210,22 @@ def _in_cache(hub_id: str) -> bool:
 
 def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
     # Imported here: transformers takes seconds, and a wrong setting should be refused before.
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # nobody watches a worker's stderr
     loaders = {
         "tokenizer": AutoTokenizer.from_pretrained,
-        "configuration": AutoConfig.from_pretrained,
+        "configuration": partial(_configured, entry.id),
         "weights": AutoModelForCausalLM.from_pretrained,
-        "architecture": _empty,
+        "architecture": partial(_empty, entry.id),
     }
     try:
-        # Said each time: unsaid, transformers asks whoever is at the terminal and heeds a yes.
-        return loaders[part](**arguments, trust_remote_code=False)
+        with bounded(entry.id):
+            # Said each time: unsaid, transformers asks whoever is at the terminal and heeds a yes.
+            return loaders[part](**arguments, trust_remote_code=False)
+    except SettingsError:
+        raise
     except Exception as error:
         # A broken file makes the libraries raise anything: struct.error, ZeroDivisionError, ...
         if _is_out_of_memory(error):
@@ -239,7 +244,20 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
         ) from error
 
 
-def _empty(config: Any, dtype: torch.dtype, *, trust_remote_code: bool) -> Any:
+def _configured(model_id: str, trust_remote_code: bool, **where: Any) -> Any:
+    from transformers import AutoConfig, PretrainedConfig
+    from transformers.integrations.gguf.reader import read_gguf_metadata
+
+    # Before transformers makes a list as long as a number in it says.
+    if file := where.get("gguf_file"):
+        path = Path(where["pretrained_model_name_or_path"]) / file
+        refuse_counts(model_id, read_gguf_metadata(str(path))[0])
+    else:
+        refuse_counts(model_id, PretrainedConfig.get_config_dict(**where)[0])
+    return AutoConfig.from_pretrained(**where, trust_remote_code=trust_remote_code)
+
+
+def _empty(model_id: str, config: Any, dtype: torch.dtype, *, trust_remote_code: bool) -> Any:
     from transformers import AutoModelForCausalLM
     from transformers.initialization import no_init_weights
 
@@ -249,6 +267,7 @@ def _empty(config: Any, dtype: torch.dtype, *, trust_remote_code: bool) -> Any:
             deepcopy(config), dtype=dtype, trust_remote_code=trust_remote_code
         )
     model.tie_weights()
+    refuse_parameters(model_id, model)
     model.config.use_cache = False
     return model
 
