@@ -112,6 +112,10 @@ def child_environment() -> dict[str, str]:
         # every operation; kept, an emulated NVFP4 step of SmolLM2 takes a quarter less time.
         "MALLOC_MMAP_THRESHOLD_": str(32 * MIB),  # the most that glibc takes
         "MALLOC_TRIM_THRESHOLD_": str(512 * MIB),
+        # What a child prints goes to a file, where a library's progress bar is a line without end.
+        "TQDM_DISABLE": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
         **os.environ,
         "PYTHONPATH": path,
         "PYTHONUNBUFFERED": "1",

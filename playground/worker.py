@@ -138,8 +138,11 @@ def _carry_out(store: RunStore, run: Run, stop: StopFlag, train: Train | None) -
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: the run must say so
         if isinstance(error, SystemExit) and stop():
             return stop.outcome()
-        print(private(traceback.format_exc()), file=sys.stderr, flush=True)
-        return from_exception(error, run.config, place)
+        ending = from_exception(error, run.config, place)
+        # A refusal is an answer: where in the code it was given says nothing to a person.
+        told = ending.error if ending.cause == "refused" else traceback.format_exc()
+        print(private(told), file=sys.stderr, flush=True)
+        return ending
 
 
 @contextmanager

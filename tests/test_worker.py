@@ -124,10 +124,13 @@ def test_an_exception_is_one_sentence_and_its_traceback_goes_to_the_log(
 
 
 @pytest.mark.parametrize("run", ["refuses"], indirect=True)
-def test_a_refusal_is_shown_as_it_was_said(store: RunStore, run: Run) -> None:
+def test_a_refusal_is_shown_as_it_was_said_and_its_log_says_no_more(
+    store: RunStore, run: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
     after = _carry_out(store, run)
     assert after.cause == "refused"
     assert after.error == "lora target 'qproj' matches no layer. Did you mean 'q_proj'?"
+    assert capfd.readouterr().err == f"{after.error}\n"
 
 
 @pytest.mark.parametrize("run", ["out-of-memory"], indirect=True)
