@@ -177,8 +177,15 @@ def through(change: Callable[[str], str], sentence: str) -> str:
 
 def either(said: Mapping[str, str]) -> str:
     """What is said in each language, as a constant of a module of sentences would be."""
+    return of_twins(said[ENGLISH], said.__getitem__)
+
+
+def of_twins(sentence: str, twin: Callable[[str], str]) -> str:
+    """An English sentence as a constant would be; ``twin(code)`` is what another language says."""
     code = _asked()
-    return Mark(said) if code == _ANY else said[code]
+    if code == _ANY:
+        return Mark({ENGLISH: sentence} | {c: twin(c) for c in LANGUAGES if c != ENGLISH})
+    return sentence if code == ENGLISH else twin(code)
 
 
 def _marked(said: Mapping[str, Any]) -> Any:

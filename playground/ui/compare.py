@@ -32,6 +32,7 @@ from playground.ui import (
     models,
     panels,
     preview,
+    recorded,
     results,
     text,
     visitors,
@@ -204,7 +205,7 @@ def build(
 
     def on_again(seen: Seen) -> list[Any]:
         group = store.get_group(seen.group_id)
-        said = panels.notice(text.SET_UP_FROM.format(title=group.title), "info")
+        said = panels.notice(text.SET_UP_FROM.format(title=recorded.titled(group.title)), "info")
         return fill(form.preset_of(group, store.home), said)
 
     filled = [based, fields.base, *fields.fields.values(), *fields.folds.values(), notice]

@@ -14,7 +14,7 @@ from playground.config import PRECISIONS, SettingsError
 from playground.export import KINDS, archive_of, export, exported, folder_of, why_not
 from playground.hardware import MIB
 from playground.store import Group, Run, RunStore
-from playground.ui import figures, gate, guard
+from playground.ui import figures, gate, guard, recorded
 from playground.ui.panels import notice
 from playground.ui.text import export as text
 from playground.ui.watch import Seen
@@ -84,9 +84,10 @@ def _line(store: RunStore, group: Group, run: Run, kind: Any) -> str:
         # From the page's own address, wherever that is served.
         link = f'<a href="{_PATH.format(run_id=run.id, kind=kind)}" download>{size}</a>'
     what = text.READY_LINE.format(arm=named(run, group), kind=text.KINDS[kind])
+    check = escape(recorded.said(report["said"]))
     return (
         f"<li><b>{escape(what)}</b> {link} "
-        f'<span class="soft" title="{escape(report["said"])}">{escape(said)}</span></li>'
+        f'<span class="soft" title="{check}">{escape(said)}</span></li>'
     )
 
 
@@ -129,7 +130,7 @@ def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
         try:
             run = store.get_run(run_id)
             for progress in export(store, run, chosen, archive=True):
-                doing = text.DOING.format(doing=progress.doing)
+                doing = text.DOING.format(doing=recorded.said(progress.doing))
                 yield [notice(doing, "info"), gr.skip()]
             yield [notice(text.DONE, "info"), ready(store, store.get_group(run.group_id))]
         except SettingsError as error:

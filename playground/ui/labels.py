@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 
+from playground import language
 from playground.config.columns import SAID_IN_COLUMNS
-from playground.ui import text
+from playground.ui import recorded, text
 from playground.ui.text import labels as words
 
-_KEY = re.compile(rf"\b({'|'.join(key for key in words.LABELS if '_' in key)})\b(?!=)")
+_KEYS = "|".join(key for key in words.LABELS if "_" in key)
+_KEY = re.compile(rf"( ?)(?<![\w.])({_KEYS})(?![\w=])( ?)", re.ASCII)
 
 
 def labelled(sentence: str) -> str:
     """A sentence about settings (``max_steps``) with the labels that the form gives them."""
-    sentence = sentence.replace(SAID_IN_COLUMNS, words.UNDER_COLUMNS)
-    return _KEY.sub(lambda found: text.QUOTED.format(words=words.LABELS[found[0]]), sentence)
+    sentence = recorded.said(sentence.replace(SAID_IN_COLUMNS, words.UNDER_COLUMNS))
+    return _KEY.sub(_label, sentence)
+
+
+def _label(found: re.Match[str]) -> str:
+    before, key, after = found.groups()
+    label = text.QUOTED.format(words=words.LABELS[key])
+    # Between Chinese words a name in Latin letters has spaces around it, and a quotation none.
+    return f"{before}{label}{after}" if language.spoken() == language.ENGLISH else label

@@ -30,7 +30,7 @@ def _lines(arm: Arm) -> Iterator[tuple[str, str]]:
     run, evals = arm.run, arm.record.evals
     if run.started_at is not None:
         yield "info", text.LOG_STARTED.format(time=figures.moment(run.started_at))
-    yield from ((m.level, m.text) for m in arm.messages)
+    yield from ((m.level, recorded.said(m.text)) for m in arm.messages)
     yield from (("info", _held_out(e)) for e in evals if e.when != "after")
     if arm.last_step:
         yield (
@@ -45,8 +45,8 @@ def _lines(arm: Arm) -> Iterator[tuple[str, str]]:
     if run.over:
         level = "info" if run.status in ("finished", "stopped", "paused") else "error"
         said = recorded.said(run.error or "")
-        ending = f"{text.STATUS_WORDS[run.status]}: {said}" if said else None
-        yield level, ending or text.STATUS_WORDS[run.status]
+        state = text.STATUS_WORDS[run.status]
+        yield level, text.LOG_ENDED.format(state=state, why=said) if said else state
 
 
 def _held_out(e: Eval) -> str:

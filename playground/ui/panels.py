@@ -37,11 +37,11 @@ def swatch(precision: str) -> str:
 
 
 def notice(message: str | None, kind: str = "error") -> str:
-    """A sentence that has to be seen, or nothing."""
+    """A sentence that has to be seen, or nothing, be it the page's or one from below."""
     if not message:
         return ""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="notice is-{kind}" role="{role}">{escape(message)}</div>'
+    role, said = "alert" if kind == "error" else "status", escape(recorded.said(message))
+    return f'<div class="notice is-{kind}" role="{role}">{said}</div>'
 
 
 def heading(scene: Scene) -> str:

@@ -22,7 +22,7 @@ from playground.preview.words import (
     row_sentence,
     sentences,
 )
-from playground.ui import text
+from playground.ui import recorded, text
 
 _CLASSES = {"learned": "is-learned", "not learned": "is-read", "cut": "is-cut"}
 _FAR = 3
@@ -50,7 +50,7 @@ def waiting() -> str:
 def panel(found: Mapping[str, Any]) -> str:
     """All of a preview, to be folded away when it was seen."""
     title = text.PREVIEW_OF.format(dataset=found["dataset"], model=found["model"])
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(found)[1:])
+    said = "".join(f"<p>{escape(recorded.said(sentence))}</p>" for sentence in sentences(found)[1:])
     return (
         f'<details class="previewed" open><summary>{_shown(title)}</summary>'
         f"<p>{escape(format_sentence(found))}</p>{_legend()}"

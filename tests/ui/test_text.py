@@ -7,7 +7,6 @@ import pkgutil
 import re
 import string
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from playground import language
 from playground.language import Words, twin
 from playground.presets import list_presets
 from playground.ui import recorded, text
-from playground.ui.text import recorded as recorded_words
+from playground.ui.text import cards
 
 MODULES = [
     "playground.compare.sentences",
@@ -33,20 +32,6 @@ ALIKE = re.compile(
     r"nats|[GM]iB|JSON|CSV|Top p|Alpha|Dropout|torch\.compile)*"
 )
 """What is the same in both: names, formats, units, signs."""
-
-
-ROOT = Path(__file__).parents[2]
-# As the sentences read once their lines are joined.
-SOURCES = re.sub(
-    r'"\s*f?"',
-    "",
-    "".join(
-        path.read_text(encoding="utf-8")
-        for folder in ("playground", "kernels")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if "text" not in path.parts
-    ),
-)
 
 
 def constants(module: Any) -> dict[str, Any]:
@@ -103,7 +88,7 @@ def test_sentences_can_stand_in_html_and_in_scripts(name: str) -> None:
 
 
 def test_our_presets_are_told_of_with_the_same_figures() -> None:
-    twins = language.beside(recorded_words, "presets", "zh-TW").PRESETS
+    twins = language.beside(cards, "presets", "zh-TW").PRESETS
     assert twins.keys() == {preset.name for preset in list_presets()}
     for preset in list_presets():
         for part, chinese in twins[preset.name].items():
@@ -114,24 +99,9 @@ def test_our_presets_are_told_of_with_the_same_figures() -> None:
             assert len(known - told) <= 2, f"{preset.name}: {part} leaves out {known - told}"
 
 
-@pytest.mark.parametrize("sentence", [s for _, s in leaves(constants(recorded_words), "")])
-def test_what_runs_record_is_written_so_somewhere(sentence: str) -> None:
-    """A sentence that was changed where it is written would stay English on the page."""
-    parts = [part for part in re.split(r"\{\w+\}|[,.;(]", sentence) if len(part) > 3]
-    assert all(part.strip() in SOURCES for part in parts), parts
-
-
-REMEDY = "lower the learning rate or pick a precision with a larger range."
-
-
-def test_a_recorded_sentence_is_told_with_its_values() -> None:
+def test_a_title_that_a_comparison_has_from_a_preset_is_told() -> None:
     with language.speaking("zh-TW"):
-        assert recorded.said("fetching the model") == "下載模型"
-        assert recorded.said("loss of 128 held-out rows") == "128 列保留資料的損失"
-        assert recorded.said("step 40") == "第 40 步"
-        diverged = recorded.said(f"At step 31 the loss became nan; {REMEDY}")
-        assert diverged.startswith("第 31 步的損失變成 nan；")
-        assert recorded.said("What nobody wrote") == "What nobody wrote"
         assert recorded.titled("Quick look") == "快速一覽"
+        assert recorded.titled("Quick look: max_steps=40") == "快速一覽：max_steps=40"
         assert recorded.titled("Quick looks") == "Quick looks"
-    assert recorded.said("step 40") == "step 40"
+    assert recorded.titled("Quick look") == "Quick look"

@@ -16,7 +16,7 @@ import gradio as gr
 from playground.config import PRECISIONS, SettingsError
 from playground.launcher import Launcher
 from playground.store import ATTENTION, RunStore
-from playground.ui import charts, dialog, guard, panels
+from playground.ui import charts, dialog, guard, panels, recorded
 from playground.ui import text as shared
 from playground.ui.compare import Composer
 from playground.ui.history import asking, manage, overlay
@@ -155,7 +155,7 @@ def build(
     def save(group_id: str, title: str, note: str) -> str:
         store.rename(group_id, title)
         store.annotate(group_id, note)
-        return text.SAVED.format(title=store.get_group(group_id).title)
+        return text.SAVED.format(title=recorded.titled(store.get_group(group_id).title))
 
     def resume(group_id: str) -> str:
         launcher.resume(group_id)
@@ -174,7 +174,7 @@ def build(
             store.delete(shown.chosen or "")
         except SettingsError as error:
             return choose(shown, panels.notice(str(error)))
-        said = panels.notice(text.DELETED.format(title=title), "info")
+        said = panels.notice(text.DELETED.format(title=recorded.titled(title)), "info")
         return choose(replace(shown, chosen=None), said)
 
     def on_setting(shown: Listing, key: str | None) -> Any:

@@ -15,7 +15,7 @@ import gradio as gr
 from playground.config import PRECISIONS, SettingsError, check_precision, private
 from playground.presets import Preset
 from playground.store import Belongings, Group, RunStore
-from playground.ui import dialog, figures, form, text
+from playground.ui import dialog, figures, form, recorded, text
 from playground.ui.panels import chip, overall
 from playground.ui.text import history as words
 from playground.ui.text import labels
@@ -99,7 +99,7 @@ def _heading(group: Group) -> str:
     state = chip(overall({run.status for run in group.runs}))
     link = f'<a href="?group={escape(group.id)}">{words.OPEN}</a>'
     return (
-        f"<h3>{escape(group.title)}</h3><p>{state} {escape(group.id)} "
+        f"<h3>{escape(recorded.titled(group.title))}</h3><p>{state} {escape(group.id)} "
         f"<i>·</i> {figures.moment(group.created_at)} <i>·</i> {link}</p>"
     )
 
@@ -112,7 +112,7 @@ def goes(group: Group, found: Belongings) -> str:
     )
     size = f"{found.megabytes:,.1f}"
     return dialog.question(
-        words.DELETE_HEADING.format(title=group.title),
+        words.DELETE_HEADING.format(title=recorded.titled(group.title)),
         words.DELETE_GOES.format(runs=runs, adapters=adapters, size=size),
         words.DELETE_FOR_GOOD,
         words.KEEP,
@@ -167,7 +167,9 @@ def with_one_change(group: Group, key: str | None, typed: str, home: Path) -> tu
     ):
         raise SettingsError(words.AGAIN_SAME.format(label=label_of(key), value=old))
     new = shown(key, form.values(changed)[key])
-    said = words.AGAIN_FILLED.format(title=group.title, label=label_of(key), new=new, old=old)
+    said = words.AGAIN_FILLED.format(
+        title=recorded.titled(group.title), label=label_of(key), new=new, old=old
+    )
     return changed, said
 
 
