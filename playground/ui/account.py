@@ -9,6 +9,7 @@ import gradio as gr
 from starlette.authentication import UnauthenticatedUser
 
 from playground.ui import guard
+from playground.ui.quiet import QUIET
 from playground.ui.text import share as text
 
 
@@ -31,8 +32,7 @@ def wire(app: gr.Blocks, shown: gr.HTML) -> None:
         None,
         [shown, *pressable],
         queue=False,
-        show_progress="hidden",
-        api_visibility="private",
+        **QUIET,
     )
 
 

@@ -23,6 +23,7 @@ from playground.own_presets import delete_preset, own_presets
 from playground.presets import Preset, load_preset
 from playground.store import RunStore
 from playground.ui import dialog, expected, guard, panels, recorded
+from playground.ui.quiet import QUIET
 from playground.ui.text import cards as text
 
 _SCRIPT = """
@@ -81,7 +82,6 @@ class Cards:
             on_start: the handler of Start, from ``inputs`` to that notice and ``outputs``.
         """
         usable, named, notice = gr.State(False), gr.State(""), filled[-1]
-        quiet = {"show_progress": "hidden", "api_visibility": "private"}
 
         def on_fill(asked: gr.EventData) -> list[Any]:
             try:
@@ -105,13 +105,13 @@ class Cards:
                 said = panels.notice(str(error))
             return [said, yours(store, device)]
 
-        filling = {"queue": False, **quiet}
+        filling = {"queue": False, **QUIET}
         started = self.own.select(on_fill, None, [*filled, usable], **filling).then(
-            guard.changes(on_start_own), [usable, *inputs], [notice, *outputs], **quiet
+            guard.changes(on_start_own), [usable, *inputs], [notice, *outputs], **QUIET
         )
         adjusted = self.own.edit(on_fill, None, [*filled, usable], **filling)
-        self.own.delete(guard.changes(on_ask), None, [self.question, named], **quiet)
-        self.question.delete(guard.changes(on_delete), named, [notice, self.own], **quiet)
+        self.own.delete(guard.changes(on_ask), None, [self.question, named], **QUIET)
+        self.question.delete(guard.changes(on_delete), named, [notice, self.own], **QUIET)
         return Chains(started, adjusted)
 
 

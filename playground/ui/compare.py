@@ -38,6 +38,7 @@ from playground.ui import (
     visitors,
 )
 from playground.ui.labels import labelled
+from playground.ui.quiet import QUIET
 from playground.ui.scenes import Scenes
 from playground.ui.text import cards as cards_text
 from playground.ui.watch import Scene, Seen
@@ -209,14 +210,13 @@ def build(
         return fill(form.preset_of(group, store.home), said)
 
     filled = [based, fields.base, *fields.fields.values(), *fields.folds.values(), notice]
-    quiet = {"show_progress": "hidden", "api_visibility": "private"}
     begin = guard.changes(on_start)
-    go.click(begin, fields.inputs, [notice, *page.outputs], **quiet).then(js=_SHOW_RESULTS)
+    go.click(begin, fields.inputs, [notice, *page.outputs], **QUIET).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
-    child = {"concurrency_limit": 2, "concurrency_id": "preview", **quiet}
+    child = {"concurrency_limit": 2, "concurrency_id": "preview", **QUIET}
     # looked: the dataset whose rows the panel shows, or will in a moment; empty: none's.
     panel, looked, dataset = fields.preview.panel, gr.State(""), fields.fields["dataset"]
-    fields.preview.button.click(lambda name: name, dataset, looked, queue=False, **quiet)
+    fields.preview.button.click(lambda name: name, dataset, looked, queue=False, **QUIET)
     fields.preview.button.click(guard.costly(on_preview), fields.inputs, panel, **child)
     follow = guard.costly(on_mapping)
     models.wire(app, fields.picker, store.home)
@@ -229,7 +229,7 @@ def build(
         [dataset, looked],
         [panel, looked],
         queue=False,
-        **quiet,
+        **QUIET,
     )
     fit.wire(
         app,
@@ -243,33 +243,33 @@ def build(
     for card in shown_cards.ours:
         fill_it = partial(fill, card.preset)
         if card.run:
-            card.run.click(fill_it, None, filled, queue=False, **quiet).then(
-                begin, fields.inputs, [notice, *page.outputs], **quiet
+            card.run.click(fill_it, None, filled, queue=False, **QUIET).then(
+                begin, fields.inputs, [notice, *page.outputs], **QUIET
             ).then(js=_SHOW_RESULTS)
-        card.adjust.click(fill_it, None, filled, queue=False, **quiet).then(js=_SHOW_FORM)
+        card.adjust.click(fill_it, None, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
     own = shown_cards.wire(store, device, fill, filled, on_start, fields.inputs, page.outputs)
     own.started.then(js=_SHOW_RESULTS)
     own.adjusted.then(js=_SHOW_FORM)
     save.click(
-        guard.changes(on_save), [saved_name, *fields.inputs], [kept, shown_cards.own], **quiet
+        guard.changes(on_save), [saved_name, *fields.inputs], [kept, shown_cards.own], **QUIET
     )
     app.load(
         lambda: cards.facts([card.preset for card in shown_cards.ours], store, device),
         None,
         shown_cards.outputs,
-        **quiet,
+        **QUIET,
     )
-    page.again.click(on_again, page.seen, filled, queue=False, **quiet).then(js=_SHOW_FORM)
+    page.again.click(on_again, page.seen, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
-        button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **quiet)
+        button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **QUIET)
     # Not queued: a tick is one small request, and twenty pages must not wait for each other. It
     # asks only whether there is news: Gradio builds every output anew, even one that is skipped.
     # A State would not do: the browser hears of its changes through the queue alone.
     fresh = gr.Textbox("", visible="hidden", label="", elem_id="fresh")
-    gr.Timer(TICK_S).tick(on_tick, page.seen, fresh, queue=False, **quiet)
-    fresh.change(on_news, page.seen, page.outputs, queue=False, **quiet)
-    app.load(on_open, None, page.outputs, queue=False, **quiet)
+    gr.Timer(TICK_S).tick(on_tick, page.seen, fresh, queue=False, **QUIET)
+    fresh.change(on_news, page.seen, page.outputs, queue=False, **QUIET)
+    app.load(on_open, None, page.outputs, queue=False, **QUIET)
     return Composer(fill, filled)
 
 

@@ -16,6 +16,7 @@ from playground.hardware import MIB
 from playground.store import Group, Run, RunStore
 from playground.ui import figures, gate, guard, recorded
 from playground.ui.panels import notice
+from playground.ui.quiet import QUIET
 from playground.ui.text import export as text
 from playground.ui.watch import Seen
 
@@ -136,6 +137,5 @@ def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
         except SettingsError as error:
             yield [notice(str(error)), gr.skip()]
 
-    quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    changed.change(on_change, [seen, arm], [empty, form, arm, said, done], queue=False, **quiet)
-    make.click(guard.changes(on_make), [arm, kind], [said, done], concurrency_limit=2, **quiet)
+    changed.change(on_change, [seen, arm], [empty, form, arm, said, done], queue=False, **QUIET)
+    make.click(guard.changes(on_make), [arm, kind], [said, done], concurrency_limit=2, **QUIET)

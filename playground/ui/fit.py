@@ -24,6 +24,7 @@ from playground.fit.background import Estimates
 from playground.fit.weights import weights_mib
 from playground.presets import Preset
 from playground.ui import figures, guard, models, panels, visitors
+from playground.ui.quiet import QUIET
 from playground.ui.text import fit as text
 
 MATTERS = (
@@ -127,7 +128,7 @@ def wire(
 
     inputs = [part.device, base, *(fields[key] for key in MATTERS)]
     outputs = [part.panel, part.again, part.looked]
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    quiet = {"queue": False, **QUIET}
     # Of a model that a person picks; a preset's card, which starts it too, only fills it in.
     gr.on([part.button.click, part.device.input, fields["model"].input], on_ask, inputs, outputs,
           **quiet)  # fmt: skip

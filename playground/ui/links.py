@@ -7,6 +7,8 @@ from typing import Any
 
 import gradio as gr
 
+from playground.ui.quiet import QUIET
+
 # Gradio selects the first tab before the address was looked at: that is not what anybody asked for.
 _OPENED = """() => { document.body.dataset.opened = "yes"; }"""
 _NOTE = """() => {
@@ -21,7 +23,7 @@ _NOTE = """() => {
 def wire(app: gr.Blocks, pages: gr.Tabs) -> None:
     """Opens the tab that the address names, and names the open tab in the address."""
     names = [tab.id for tab in pages.children]
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    quiet = {"queue": False, **QUIET}
 
     def on_open_at(request: gr.Request) -> Any:
         runs = "runs" in request.query_params  # laid over each other, on History

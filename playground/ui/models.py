@@ -21,6 +21,7 @@ from playground.data.hub import page_of
 from playground.ui import guard, panels, visitors
 from playground.ui import text as page_text
 from playground.ui.labels import labelled
+from playground.ui.quiet import QUIET
 from playground.ui.text import models as text
 
 
@@ -58,7 +59,7 @@ def wire(app: gr.Blocks, picker: Picker, home: Path) -> None:
             return gr.skip()
         return gr.Dropdown(choices(list_models([home / OWN_FOLDER])))
 
-    quiet = {"show_progress": "hidden", "api_visibility": "private", "queue": False}
+    quiet = {"queue": False, **QUIET}
     gr.on([picker.field.change, app.load], on_model, picker.field, picker.card, **quiet)
     app.load(on_open, None, picker.field, **quiet)
 

@@ -21,13 +21,13 @@ from playground.config import SettingsError
 from playground.formats import EXAMPLES, MEDIAN, Microscope, written
 from playground.ui import guard, panels, visitors
 from playground.ui.formats import cells, layer, layers, questions
+from playground.ui.quiet import QUIET
 from playground.ui.text import formats as text
 
-_QUIET = {"show_progress": "hidden", "api_visibility": "private"}
 # What fills a panel and what draws it in another format go one after the other, so that a format
 # chosen while numbers are still being rounded is drawn of those, and not of the ones before.
-_NUMBERS = _QUIET | {"concurrency_id": "lens-numbers"}
-_LAYER = _QUIET | {"concurrency_id": "lens-layer"}
+_NUMBERS = QUIET | {"concurrency_id": "lens-numbers"}
+_LAYER = QUIET | {"concurrency_id": "lens-layer"}
 _FIRST_EXAMPLE = "gaussian"
 _FIRST_MODEL = "tiny"
 _BLOCK = 16
@@ -196,13 +196,13 @@ def _wire_numbers(
     numbers.typed.submit(on_look, inputs, numbers.outputs, **_NUMBERS)
     for key, button in examples.items():
         button.click(
-            lambda key=key: written(EXAMPLES[key]), None, numbers.typed, queue=False, **_QUIET
+            lambda key=key: written(EXAMPLES[key]), None, numbers.typed, queue=False, **QUIET
         ).then(on_look, inputs, numbers.outputs, **_NUMBERS)
 
     def on_take(found: Found) -> Any:
         return written(found["values"]) if found else gr.skip()
 
-    take.click(on_take, one.found, numbers.typed, queue=False, **_QUIET).then(
+    take.click(on_take, one.found, numbers.typed, queue=False, **QUIET).then(
         on_look, inputs, numbers.outputs, **_NUMBERS
     )
     numbers.shown_in.change(
@@ -305,9 +305,9 @@ def _wire_all(scope: Microscope, everything: AllLayers, one: OneLayer) -> None:
         one.model,
         everything.measure,
         queue=False,
-        **_QUIET,
+        **QUIET,
     )
-    everything.measure.click(guard.costly(_on_all(scope)), one.model, everything.panel, **_QUIET)
+    everything.measure.click(guard.costly(_on_all(scope)), one.model, everything.panel, **QUIET)
 
 
 def _on_all(scope: Microscope) -> Callable[[str], Iterator[str]]:
@@ -351,7 +351,7 @@ def _wire_opening(
     inputs = [one.found, one.model, one.shown_in]
     filled = opened.then(guard.costly(on_layer), inputs, one.everything, **_LAYER)
     inputs = [everything.panel, one.model]
-    filled.then(guard.costly(on_layers), inputs, everything.panel, **_QUIET)
+    filled.then(guard.costly(on_layers), inputs, everything.panel, **QUIET)
 
 
 def _refuse_visitors(model: str) -> None:

@@ -24,6 +24,7 @@ from playground.ui.history.asking import Listing
 from playground.ui.history.overlay import Overlay
 from playground.ui.history.table import table
 from playground.ui.labels import labelled
+from playground.ui.quiet import QUIET
 from playground.ui.text import history as text
 
 TICK_S = 2.0
@@ -83,7 +84,7 @@ def build(
     listing = gr.State(Listing())
     ticker = gr.Timer(TICK_S, active=False)
     listed = [listing, past]
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    quiet = {"queue": False, **QUIET}
 
     # The list.
 
