@@ -57,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "playground.tables": {"store", "progress"},
     "playground.assets": {"training", "data", "catalog", "precision"},
     "playground.ui": {"fit", "users", "store", "launcher", "presets", "preview", "catalog", "data"}
-    | {"own_presets"}
+    | {"own_presets", "processes"}
     | {"formats", "generate", "export", "report"},
     "playground.__main__": {
         "store",

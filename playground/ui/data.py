@@ -24,7 +24,9 @@ from playground.data.rows import first_row
 from playground.data.uploads import MAX_BYTES, columns_of, keep, kept, shown
 from playground.preview import ask_columns, ask_upload
 from playground.preview.words import printable
+from playground.processes import ProcessId
 from playground.ui import guard, panels, visitors
+from playground.ui.quiet import QUIET
 from playground.ui.text import data as text
 
 PARTS = tuple(text.PARTS)
@@ -123,24 +125,23 @@ def wire(app: gr.Blocks, part: DataPart, fields: Mapping[str, Any], home: Path) 
         setting = written(known, dict(zip(PARTS, picked, strict=True)))
         return [setting, *mapping(known, setting)]
 
-    quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    child = {"concurrency_limit": 2, "concurrency_id": "rows", **quiet}
+    child = {"concurrency_limit": 2, "concurrency_id": "rows", **QUIET}
     given = [part.said, dataset, columns]
     part.upload.upload(guard.changes(on_upload), part.upload, given, preprocess=False, **child)
     known = [part.known, *part.shown]
     gr.on([dataset.change, app.load], on_dataset, [dataset, columns], known, **child)
-    app.load(on_open, None, dataset, queue=False, **quiet)
-    columns.change(mapping, [part.known, columns], part.shown, queue=False, **quiet)
+    app.load(on_open, None, dataset, queue=False, **QUIET)
+    columns.change(mapping, [part.known, columns], part.shown, queue=False, **QUIET)
     picked = gr.on(
         [each.input for each in part.parts.values()],
         on_parts,
         [part.known, *part.parts.values()],
         [columns, *part.shown],
         queue=False,
-        **quiet,
+        **QUIET,
     )
-    again = part.recognised.click(lambda: "", None, columns, queue=False, **quiet)
-    entered = columns.submit(mapping, [part.known, columns], part.shown, queue=False, **quiet)
+    again = part.recognised.click(lambda: "", None, columns, queue=False, **QUIET)
+    entered = columns.submit(mapping, [part.known, columns], part.shown, queue=False, **QUIET)
     return [picked, again, entered]
 
 
@@ -158,10 +159,33 @@ def receive_apart() -> Path:
     """
     given = os.environ.get("GRADIO_TEMP_DIR", "")
     if _APART not in given or not Path(given).is_dir():
-        given = tempfile.mkdtemp(prefix=_APART)
+        _sweep()
+        given = tempfile.mkdtemp(prefix=f"{_APART}{ProcessId.of()}-")
         os.environ["GRADIO_TEMP_DIR"] = given
         atexit.register(shutil.rmtree, given, ignore_errors=True)
     return Path(given)
+
+
+def forget_halves() -> None:
+    """Removes what broke off; call it while nothing is on its way.
+
+    Gradio puts what is whole into a folder by its content, and leaves a half where it was.
+    """
+    for path in receive_apart().iterdir():
+        if path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def _sweep() -> None:
+    """Removes the folders of processes that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_APART}*"):
+        process = folder.name.removeprefix(_APART).rpartition("-")[0]
+        try:
+            left_over = not ProcessId.parse(process).is_alive()
+        except ValueError:
+            continue
+        if left_over:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 _APART = "fp4-playground-arriving-"

@@ -26,6 +26,9 @@ TOO_OFTEN = "Too many wrong passwords for this name; wait {seconds} seconds and 
 REFUSED = "This changes something, so it asks for a login."
 CROSS_SITE = "Another web site sent this; the page carries out only what it is asked itself."
 TOO_LARGE = "A file may have {most} MiB at most; send one at a time, and say its length."
+TOO_LONG = "A request may have {most} KiB at most, and must say its length."
+NOT_JSON = "A request to the page is JSON."
+ELSEWHERE = "Files of other hosts are not fetched; upload the file itself."
 NOT_SERVED = "The page does not use this, so it is not served."
 
 # On the terminal.
