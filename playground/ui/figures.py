@@ -70,12 +70,13 @@ def duration(seconds: float) -> str:
     """``8 s``, ``3 min 20 s``, ``2 h 5 min``."""
     whole = max(0, round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return text.DURATION["s"].format(s=whole)
     minutes, rest = divmod(whole, 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{minutes} min"
+        fine = rest and minutes < 10
+        return text.DURATION["min s" if fine else "min"].format(min=minutes, s=rest)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return text.DURATION["h min" if minutes else "h"].format(h=hours, min=minutes)
 
 
 def moment(unix_seconds: float) -> str:

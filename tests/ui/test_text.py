@@ -16,6 +16,7 @@ from playground.language import Words, twin
 from playground.presets import list_presets
 from playground.ui import recorded, text
 from playground.ui.text import cards
+from playground.ui.text.zh_tw import below as chinese_below
 
 MODULES = [
     "playground.compare.sentences",
@@ -76,6 +77,20 @@ def test_marks_between_chinese_words_are_chinese(name: str) -> None:
     for at, sentence in chinese:
         assert not re.search(narrow, sentence), f"{at}: a narrow mark"
         assert not re.search(close, sentence), f"{at}: no space between Latin and Chinese"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_words_are_those_of_taiwan(name: str) -> None:
+    """What is said otherwise on the mainland, of what such a page speaks of."""
+    elsewhere = (
+        "內存|文件|默認|程序|網絡|數據|軟件|硬件|激活|優化|質量|服務器|緩存|模塊|屏幕|信息|支持|加載|"
+        "線程|進程|字節|字符|接口|調用|變量|隊列|列表|兼容|打印|運行|適配|令牌|登錄|交互|反饋|鏈接|"
+        "實現|項目|用戶|菜單|界面|粘貼"
+    )
+    below = {"playground.ui.text": [*chinese_below.SAID.items()]}
+    said = leaves(constants(twin(importlib.import_module(name), "zh-TW")), name)
+    for at, sentence in [*said, *below.get(name, [])]:
+        assert not re.search(elsewhere, sentence), at
 
 
 @pytest.mark.parametrize("name", MODULES)

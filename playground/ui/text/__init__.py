@@ -91,6 +91,13 @@ PAUSE_ASKED = "pausing after this step"
 STEP_OF = "step {step} of {total}"
 ETA = "about {time} left of its steps"
 ETA_ALL = "About {time} of steps left in all {count} runs; loading and evaluation come on top."
+DURATION = {
+    "s": "{s} s",
+    "min": "{min} min",
+    "min s": "{min} min {s} s",
+    "h": "{h} h",
+    "h min": "{h} h {min} min",
+}
 FINISHED_IN = "took {time}"
 FINISHED_AGAIN_IN = "took {time} since it was resumed"
 FINISHED_OF = "{done} of {count} finished"

@@ -1,4 +1,15 @@
-"""Compare 與整個頁面的文字；名稱與英文的 ``playground/ui/text/`` 一一對應。"""
+"""Compare 與整個頁面的文字；名稱與英文的 ``playground/ui/text/`` 一一對應。
+
+用語（臺灣慣用，整個頁面一致）：
+
+- token 詞元、tokenizer 分詞器、step 步、batch 批次、row 列、column 行（表格的欄名是「欄位」）
+- weight 權重、activation 活化值、gradient 梯度、loss 損失、learning rate 學習率、seed 種子
+- adapter 轉接器、base 基底、fine-tuned 已微調、checkpoint 檢查點、held-out 保留（資料、列）
+- precision 精度、rounding 捨入、scale 縮放因子、block 區塊、tensor 張量、quantised 量化
+- native 原生、emulated 模擬、weight-only 僅權重、heal 切換精度、kernel 核心函式
+- run 執行、comparison 比較、preset 預設組合、verdict 結論、process 行程、log 紀錄
+- 全形標點；中文與拉丁字母、數字之間空一格，括號與引號旁不空。
+"""
 
 from __future__ import annotations
 
@@ -80,6 +91,13 @@ PAUSE_ASKED = "這一步之後暫停"
 STEP_OF = "第 {step} / {total} 步"
 ETA = "剩餘步數約需 {time}"
 ETA_ALL = "{count} 次執行的剩餘步數合計約需 {time}；載入與評估另計。"
+DURATION = {
+    "s": "{s} 秒",
+    "min": "{min} 分鐘",
+    "min s": "{min} 分 {s} 秒",
+    "h": "{h} 小時",
+    "h min": "{h} 小時 {min} 分",
+}
 FINISHED_IN = "花了 {time}"
 FINISHED_AGAIN_IN = "繼續之後花了 {time}"
 FINISHED_OF = "已完成 {done} / {count}"
@@ -243,7 +261,7 @@ SIDEWAYS = "橫向滑動表格可看全部 {count} 次執行。"
 ONE_ARM = "只有一種精度"
 COVERAGE_SOME = "{label}：{converted} 個線性層{formats}；維持原樣的有："
 COVERAGE_ALL = "{label}：全部 {converted} 個線性層{formats}；沒有維持原樣的。"
-COVERAGE_FORMATS = "的權重為 {weights}，輸入的激活值為 {activations}"
+COVERAGE_FORMATS = "的權重為 {weights}，輸入的活化值為 {activations}"
 COVERAGE_UNKNOWN = "{label}：模型載入後才知道。"
 COVERAGE_NEVER = "{label}：不知道，因為模型載入前就結束了。"
 
@@ -254,7 +272,7 @@ MEMORY_KINDS = {
     "adapters": "轉接器",
     "optimizer": "最佳化器",
     "gradients": "梯度",
-    "activations": "激活值",
+    "activations": "活化值",
 }
 MEMORY_PREDICTED = "第一步之前的預測：峰值 {mib}"
 MEMORY_PREDICTED_OFF = "第一步之前的預測：峰值 {mib}，實測 {measured}（{off}）"
@@ -262,7 +280,7 @@ MEMORY_PREDICTED_PART = "{kind} {mib}（{off}）"
 MEMORY_UNKNOWN = "做完第一步後才知道。"
 ROUNDING_HEADING = "捨入偏離多遠，‖捨入 − 精確‖ / ‖精確‖"
 ROUNDING_UNKNOWN = "沒有查看。「測量」下的「每隔幾步看誤差」可設定多久看一次。"
-TENSOR_WORDS = {"weight": "權重", "activation": "激活值", "gradient": "梯度"}
+TENSOR_WORDS = {"weight": "權重", "activation": "活化值", "gradient": "梯度"}
 ZEROED = "{share} 變成 0"
 HEALED_TO = "，切換到 {label}"
 CROSSED = "各個完成的轉接器在其他基底上的保留資料損失"

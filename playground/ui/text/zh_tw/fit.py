@@ -30,7 +30,7 @@ PARTS = {
     "adapters": "轉接器",
     "optimizer": "最佳化器",
     "gradients": "梯度",
-    "activations": "激活值",
+    "activations": "活化值",
     "work": "logits 與工作空間",
 }
 ASSUMED = (

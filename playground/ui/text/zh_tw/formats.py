@@ -27,7 +27,7 @@ FROM_LAYER = "取自下方的層"
 FORMAT = "顯示格式"
 LABELS = {
     "nvfp4": "NVFP4",
-    "nvfp4-four-over-six": "NVFP4，四比六",
+    "nvfp4-four-over-six": "NVFP4，4/6",
     "nvfp4-search": "NVFP4，搜尋",
     "mxfp4": "MXFP4",
     "nf4": "NF4",

@@ -260,7 +260,7 @@ ENDINGS = {
         "還沒輪到它，伺服器就關閉了；請按「繼續」。"
     ),
     "Its process is gone and has not said why; its points are kept, so resume it.": (
-        "它的行程消失了，沒有說明原因；已有的數據都保留著，請按「繼續」。"
+        "它的行程消失了，沒有說明原因；已記錄的資料都保留著，請按「繼續」。"
     ),
     "The rows of dataset '{name}' are not those of the first {step} steps any more; put the "
     "old ones back, or start a new run.": (
