@@ -10,6 +10,7 @@ from playground.hardware import Device
 from playground.presets import Preset
 from playground.store import Run, RunStore
 from playground.ui import figures, recorded
+from playground.ui import text as shared
 from playground.ui.text import cards as text
 
 # From which compute capability on a GPU has units for a format; the README's table says the same.
@@ -31,9 +32,11 @@ def how(precision: str, device: Device) -> str:
 
 
 def facts(preset: Preset, store: RunStore, device: Device) -> str:
-    """The lines beneath a card: how long here, how it runs here, and whether it fits, if known."""
-    lines = [how_long(preset, store, device), *how_it_runs(preset, device), fits(preset, store)]
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
+    """A card's lines: how long here, how it runs here, and whether it fits, if known."""
+    lines = [("time", how_long(preset, store, device))]
+    lines += [(f"how-{way}", said) for way, said in _ways(preset, device)]
+    lines += [("fit", fits(preset, store))]
+    items = "".join(f'<li class="{kind}">{escape(line)}</li>' for kind, line in lines if line)
     label = escape(text.FACTS.format(title=recorded.told(preset).title))
     return f'<ul class="card-facts" aria-label="{label}">{items}</ul>'
 
@@ -60,13 +63,19 @@ def _ran_on(run: Run, device: Device) -> bool:
 
 def how_it_runs(preset: Preset, device: Device) -> list[str]:
     """A line for each way in which some of its precisions run here."""
-    ways: dict[str, list[str]] = {}
+    return [said for _, said in _ways(preset, device)]
+
+
+def _ways(preset: Preset, device: Device) -> list[tuple[str, str]]:
+    ways: dict[tuple[str, str], list[str]] = {}
     for name in preset.precisions:
         way = how(name, device)
         proved = way == "native" and name in _FP4
         said = text.HOW_IF if proved else text.HOW[way]
-        ways.setdefault(said, []).append(PRECISIONS[name].label)
-    return [said.format(labels=", ".join(labels)) for said, labels in ways.items()]
+        ways.setdefault((way, said), []).append(PRECISIONS[name].label)
+    return [
+        (way, said.format(labels=shared.COMMA.join(labels))) for (way, said), labels in ways.items()
+    ]
 
 
 def fits(preset: Preset, store: RunStore) -> str:
@@ -82,8 +91,8 @@ def fits(preset: Preset, store: RunStore) -> str:
         by_verdict.setdefault(row["verdict"], []).append(PRECISIONS[row["precision"]].label)
     if len(by_verdict) == 1:
         return text.FITS[next(iter(by_verdict))]
-    return "; ".join(
-        text.FITS_BUT.format(labels=", ".join(labels), verdict=text.FITS_SHORT[verdict])
+    return shared.SEMICOLON.join(
+        text.FITS_BUT.format(labels=shared.COMMA.join(labels), verdict=text.FITS_SHORT[verdict])
         for verdict, labels in by_verdict.items()
         if verdict in text.FITS_SHORT
     )

@@ -42,7 +42,11 @@ def asked(conn: HTTPConnection) -> str:
 
 
 def preferred(accepted: str) -> str:
-    """By an ``Accept-Language`` header; any Chinese is served the one there is."""
+    """By an ``Accept-Language`` header.
+
+    Any Chinese is served the one there is: who reads Simplified characters reads Traditional ones
+    sooner than English, and the switch is at the top.
+    """
     wanted = []
     for part in accepted.split(","):
         tag, _, quality = part.strip().partition(";q=")

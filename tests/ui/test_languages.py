@@ -22,6 +22,8 @@ from tests.ui.conftest import Served
         ("zh-TW,zh;q=0.9,en-US;q=0.8", "zh-TW"),
         ("zh-Hant-TW", "zh-TW"),
         ("zh", "zh-TW"),
+        ("zh-HK", "zh-TW"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh-TW"),
         ("en;q=0.3, zh-TW;q=0.7", "zh-TW"),
         ("fr-FR, de;q=0.8", "en"),
         ("fr-FR, zh-TW;q=0.4, en;q=0.2", "zh-TW"),

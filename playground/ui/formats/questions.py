@@ -8,6 +8,7 @@ from typing import Any
 
 from playground.formats.words import percent
 from playground.ui import figures
+from playground.ui import text as shared
 from playground.ui.formats.drawing import Axis, Frame, plot, prose
 from playground.ui.text import formats as text
 
@@ -146,7 +147,7 @@ def _second_means(found: Mapping[str, Any]) -> str:
     with_it, without = found["with"], found["without"]
     if without <= _NOTHING * with_it:
         return text.SECOND_NOTHING
-    shares = "; ".join(
+    shares = shared.SEMICOLON.join(
         text.SHARES[name].format(share=percent(share))
         for name, share in found["scales"].items()
         if share

@@ -18,7 +18,7 @@ from playground.config import PRECISIONS, SettingsError, private
 from playground.data.uploads import called
 from playground.preview.words import printable
 from playground.store import Run, RunStore
-from playground.ui import charts, form, marks, text
+from playground.ui import charts, form, marks, recorded, text
 from playground.ui.labels import labelled
 from playground.ui.panels import badge, chip, notice, swatch
 from playground.ui.text import history as words
@@ -127,8 +127,8 @@ def setting_name(name: str) -> str:
     """What the form calls a setting; what was recorded around a run keeps its own name."""
     leaf = name.rsplit(".", 1)[-1]
     top = {"model": text.MODEL, "dataset": text.DATASET, "precision": text.PRECISION}
-    recorded = name.startswith(("environment.", "device."))
-    return top.get(name) or (labels.LABELS.get(leaf) if not recorded else None) or name
+    around = name.startswith(("environment.", "device."))
+    return top.get(name) or (labels.LABELS.get(leaf) if not around else None) or name
 
 
 def differences(found: Overlay) -> str:
@@ -163,13 +163,14 @@ def _table(caption: str, rows: Sequence[Difference], heads: str) -> str:
 
 def _value(name: str, value: Any) -> str:
     if value is None:
-        recorded = name.startswith(("environment.", "device."))
-        return words.NOT_RECORDED if recorded else words.NOTHING
+        around = name.startswith(("environment.", "device."))
+        return words.NOT_RECORDED if around else words.NOTHING
     if name == "precision":
         return PRECISIONS[value].label
     if name == "dataset":
         return printable(called(value))
-    return private(form.plain(form.typed(value)))
+    plain = private(form.plain(form.typed(value)))
+    return recorded.said(plain) if name == "device.reason" else plain
 
 
 __all__ = ["Overlay", "banner", "differences", "heading", "ids_of", "look", "payload"]
