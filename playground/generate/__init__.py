@@ -5,8 +5,8 @@ that import torch); the page's process talks to it through ``Chat``. What goes b
 a line each:
 
     to the child, on its stdin
-        {"ask": 3, "group": ID, "columns": [[RUN, false], ...], "prompt": ..., "sampling": {...},
-         "answers": FILE}
+        {"ask": 3, "columns": [[RUN, false], ...], "earlier": [[{"role": ..., "content": ...}, ...],
+         ...], "prompt": ..., "sampling": {...}, "answers": FILE}
         {"stop": 3}
     from the child, appended to FILE
         {"column": 0, "doing": "loading"}                    then "answering"
@@ -21,12 +21,20 @@ that has gone away never holds the child up.
 """
 
 from playground.generate.chat import Chat
-from playground.generate.question import Question, Sampling, parse_sampling
+from playground.generate.question import (
+    Conversation,
+    Exchange,
+    Question,
+    Sampling,
+    parse_sampling,
+)
 from playground.generate.transcript import Column, Transcript, columns_of
 
 __all__ = [
     "Chat",
     "Column",
+    "Conversation",
+    "Exchange",
     "Question",
     "Sampling",
     "Transcript",

@@ -18,6 +18,7 @@ from transformers.generation.streamers import BaseStreamer
 
 from playground import hardware
 from playground.config import SettingsError, private
+from playground.data.formats import Message
 from playground.data.tokenise import stop_ids
 from playground.failures import is_out_of_memory
 from playground.generate.question import Sampling
@@ -44,11 +45,13 @@ class Answerer:
     def answer(self, request: dict[str, Any], stopped: Callable[[], bool]) -> None:
         """Every column in turn, and a last line when all have answered or will not."""
         sampling = Sampling.model_validate(request["sampling"])
+        asked = zip(request["columns"], request["earlier"], strict=True)
         with open(request["answers"], "a", encoding="ascii") as file:
-            for at, (run_id, tuned) in enumerate(request["columns"]):
+            for at, ((run_id, tuned), earlier) in enumerate(asked):
                 say = _Saying(file, at)
                 run = self._store.get_run(run_id)
-                problem = self._answer_in(run, tuned, request["prompt"], sampling, say, stopped)
+                turns = (*earlier, {"role": "user", "content": request["prompt"]})
+                problem = self._answer_in(run, tuned, turns, sampling, say, stopped)
                 if problem:  # outside: its traceback would keep alive what there was no room for
                     say(error=problem)
             file.write(json.dumps({"done": True}) + "\n")
@@ -57,7 +60,7 @@ class Answerer:
         self,
         run: Run,
         tuned: bool,
-        prompt: str,
+        turns: tuple[Message, ...],
         sampling: Sampling,
         say: _Saying,
         stopped: Callable[[], bool],
@@ -67,7 +70,7 @@ class Answerer:
             say(doing="loading")
             found = self._loaded(run, stopped)
             say(doing="answering")
-            ended, seconds = write_answer(found, tuned, prompt, sampling, say.text, stopped)
+            ended, seconds = write_answer(found, tuned, turns, sampling, say.text, stopped)
             say(ended=ended, seconds=seconds)
         except Stopped:
             say(ended="stopped")
@@ -162,7 +165,7 @@ class _Listener(BaseStreamer):
 def write_answer(
     found: Tuned,
     tuned: bool,
-    question: str,
+    turns: tuple[Message, ...],
     sampling: Sampling,
     tell: Callable[[str, int], None],
     stopped: Callable[[], bool],
@@ -171,14 +174,15 @@ def write_answer(
 
     Args:
         tuned: with the adapter; otherwise the base answers alone.
+        turns: of the conversation, the question last.
     Returns:
         How it ended, as a transcript calls it, and the seconds it took.
     Raises:
         SettingsError: the question does not fit into what the model reads.
     """
-    asked = found.asked(question)
+    asked = found.asked(*turns)
     prompt = torch.tensor([asked.prompt_ids], device=found.model.device)
-    most = _room_for_answer(found.model, prompt.shape[1], sampling.max_new_tokens)
+    most = _room_for_answer(found.model, prompt.shape[1], sampling.max_new_tokens, len(turns) > 1)
     ends = stop_ids([asked], found.tokenizer)
     listener = _Listener(found.tokenizer, prompt.shape[1], tell)
 
@@ -212,12 +216,17 @@ def write_answer(
     return ("stopped" if stopped() else "at its limit"), seconds
 
 
-def _room_for_answer(model: Any, prompt: int, wanted: int) -> int:
+def _room_for_answer(model: Any, prompt: int, wanted: int, talked: bool) -> int:
     """Tokens an answer may have: a model has positions for so many and no more."""
     limit = getattr(model.config, "max_position_embeddings", None)
     if limit is None:
         return wanted
     if prompt >= limit:
+        if talked:
+            raise SettingsError(
+                f"The question takes {prompt:,} tokens, what was said before it among them, and "
+                f"this model reads {limit:,}; shorten it."
+            )
         raise SettingsError(
             f"The question takes {prompt:,} tokens and this model reads {limit:,}; shorten it."
         )

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from playground.config import SettingsError, private
-from playground.generate.question import Question, check_prompt
+from playground.generate.question import Conversation, Question, check_prompt
 from playground.generate.transcript import Column, Transcript, columns_of
 from playground.processes import ProcessId, child_environment, last_line
 from playground.residents import end, enter
@@ -54,11 +54,13 @@ class Chat:
                 answered, a run has or needs the memory, or the child came to no good end.
         """
         prompt = check_prompt(question.prompt)
-        columns = columns_of(self._store, self._store.get_group(question.group_id))
+        groups = (question.group_id, question.beside)
+        columns = columns_of(*[self._store, *(self._store.get_group(g) for g in groups if g)])
         if not columns:
             raise SettingsError(
                 "This comparison has no finished run whose adapter could answer; pick another."
             )
+        _check_conversation(question.earlier, columns)
         with self._lock:
             child, transcript, number = self._begin(question, prompt, columns)
         try:
@@ -115,8 +117,8 @@ class Chat:
         self._child.tell(
             {
                 "ask": self._asked,
-                "group": question.group_id,
                 "columns": [[column.run_id, column.tuned] for column in columns],
+                "earlier": [question.earlier.turns(at) for at in range(len(columns))],
                 "prompt": prompt,
                 "sampling": question.sampling.model_dump(),
                 "answers": str(path),
@@ -160,6 +162,18 @@ class Chat:
             return "The process that answers had been idle and was just ending; ask again."
         said = private(last_line(child.log)) or "it said nothing"
         return f"The process that answers ended with exit code {code} ({said}); ask again."
+
+
+def _check_conversation(earlier: Conversation, columns: list[Column]) -> None:
+    if earlier and not all(column.chat for column in columns):
+        raise SettingsError(
+            "The rows of this comparison are single questions without a chat template, so it "
+            "knows no conversation; start a new one."
+        )
+    if any(len(exchange.answers) != len(columns) for exchange in earlier.exchanges):
+        raise SettingsError(
+            "Somebody else has answered earlier in this conversation; start a new one."
+        )
 
 
 class _Child:

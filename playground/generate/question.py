@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -36,12 +36,48 @@ _MUST_BE = {
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """A question that was answered; answers: what each column said to it, in their order."""
+
+    prompt: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What was said before a question. system: told to all before the first one; may be empty."""
+
+    system: str = ""
+    exchanges: tuple[Exchange, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.system or self.exchanges)
+
+    def then(self, exchange: Exchange) -> Conversation:
+        return replace(self, exchanges=(*self.exchanges, exchange))
+
+    def turns(self, column: int) -> list[dict[str, str]]:
+        """The turns that one column reads before the question: its own answers among them."""
+        turns = [{"role": "system", "content": self.system}] if self.system else []
+        for exchange in self.exchanges:
+            turns.append({"role": "user", "content": exchange.prompt})
+            turns.append({"role": "assistant", "content": exchange.answers[column]})
+        return turns
+
+
+@dataclass(frozen=True)
 class Question:
-    """One question to a comparison."""
+    """One question to a comparison.
+
+    earlier: the conversation that it goes on with. beside: id of another comparison of the same
+        model, whose tuned adapters are asked as well.
+    """
 
     group_id: str
     prompt: str
     sampling: Sampling
+    earlier: Conversation = Conversation()
+    beside: str | None = None
 
 
 def parse_sampling(values: Mapping[str, Any]) -> Sampling:

@@ -18,6 +18,8 @@ class Column:
 
     Attributes:
         tuned: with the run's adapter; otherwise its base alone.
+        chat: its rows were written in a chat template, so it can read a conversation.
+        of: the comparison's title, where those of two are asked.
         precision: of the base weights, the one the run ended in.
         how: how the run was computed, as it recorded it.
         doing: loading or answering; None while it waits and when it is over.
@@ -28,6 +30,8 @@ class Column:
     tuned: bool
     precision: str
     how: str | None
+    chat: bool = False
+    of: str = ""
     doing: Literal["loading", "answering"] | None = None
     text: str = ""
     tokens: int = 0
@@ -40,19 +44,31 @@ class Column:
         return self.ended is not None or self.error is not None
 
 
-def columns_of(store: RunStore, group: Group) -> list[Column]:
+def columns_of(store: RunStore, group: Group, beside: Group | None = None) -> list[Column]:
     """The untuned base of the first arm that has an adapter, then one tuned arm a precision.
 
     Of repetitions the first that finished speaks for all.
+
+    Args:
+        beside: a comparison of the same model, whose tuned arms follow.
     """
+    tuned = _tuned(store, group)
+    base = [replace(column, tuned=False) for column in tuned[:1]]
+    if beside is None or not tuned:
+        return [*base, *tuned]
+    both = ((group, tuned), (beside, _tuned(store, beside)))
+    return [*base, *(replace(c, of=g.title) for g, columns in both for c in columns)]
+
+
+def _tuned(store: RunStore, group: Group) -> list[Column]:
     tuned: dict[str, Column] = {}
     for run in group.runs:
         if run.status == "finished" and (store.run_folder(run.id) / "adapter").is_dir():
             precision = run.facts.healed_to or run.precision
-            column = Column(run.id, True, precision, run.facts.how)
+            chat = run.facts.template in ("own", "plain")
+            column = Column(run.id, True, precision, run.facts.how, chat)
             tuned.setdefault(run.precision, column)
-    first = next(iter(tuned.values()), None)
-    return [replace(first, tuned=False), *tuned.values()] if first else []
+    return list(tuned.values())
 
 
 class Transcript:

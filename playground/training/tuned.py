@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 
 from playground.catalog import resolve_model
 from playground.config import RunConfig, SettingsError
-from playground.data.formats import Sample
+from playground.data.formats import Message, Sample
 from playground.data.template import Chat
 from playground.data.tokenise import Example, encode, writing
 from playground.events import Facts
@@ -32,15 +32,22 @@ class Tuned(NamedTuple):
     tokenizer: Any
     chat: Chat | None
 
-    def asked(self, question: str) -> Example:
-        """A question as the rows of the run asked theirs; of its tokens only the prompt's matter.
+    def asked(self, *turns: Message) -> Example:
+        """A question as the rows of the run asked theirs, perhaps after earlier turns.
+
+        Of its tokens the prompt's matter, and the one that closes a reply.
 
         Raises:
             SettingsError: the model's template refuses it.
         """
-        sample = _sample(question, chat=True)
-        (encoded,) = encode([sample], self.tokenizer, self.chat, "answers")
-        return encoded.example
+        *earlier, question = turns
+        (alone,) = encode([_sample(question)], self.tokenizer, self.chat, "answers")
+        if not earlier:
+            return alone.example
+        # Some templates rewrite earlier replies: to be read, and not to be learned, they may.
+        whole = [_sample(*turns)]
+        (encoded,) = encode(whole, self.tokenizer, self.chat, "everything")
+        return alone.example._replace(prompt_ids=encoded.example.prompt_ids)
 
 
 def as_it_ended(config: RunConfig, facts: Facts) -> RunConfig:
@@ -102,10 +109,11 @@ def chat_of(tokenizer: Any, facts: Facts) -> Chat | None:
     """What a run's rows were written in; of runs that did not keep it, the model's own template."""
     if facts.template == "none":
         return None
-    chat, _ = writing([_sample("", chat=facts.template == "plain")], tokenizer)
+    question = {"role": "user", "content": ""}
+    chat, _ = writing([_sample(question)._replace(chat=facts.template == "plain")], tokenizer)
     return chat
 
 
-def _sample(question: str, *, chat: bool) -> Sample:
-    turns = ({"role": "user", "content": question}, {"role": "assistant", "content": _REPLY})
-    return Sample(turns, chat=chat, place="The question")
+def _sample(*turns: Message) -> Sample:
+    reply = {"role": "assistant", "content": _REPLY}
+    return Sample((*turns, reply), chat=True, place="The question")

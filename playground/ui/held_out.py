@@ -10,7 +10,7 @@ from html import escape
 
 from playground.config import PRECISIONS
 from playground.events import Answer
-from playground.generate import columns_of
+from playground.generate import Conversation, Exchange, columns_of
 from playground.store import Group, RunStore
 from playground.ui.panels import swatch
 from playground.ui.text import labels
@@ -19,7 +19,7 @@ from playground.ui.text import try_it as text
 AT_ONCE = 16
 """Rows that are seen at first; the others are in a fold."""
 MOST_ROWS = 64
-_SEVERAL_TURNS = re.compile(r"(system|user|assistant|tool): .*\n\nuser: ", re.DOTALL)
+_SPEAKER = re.compile(r"(?:\A|\n\n)(system|user|assistant|tool): ")
 _PIECES = re.compile(r"\w+|\W")
 _MOST_COMPARED = 1000
 """Pieces: comparing takes their square."""
@@ -55,13 +55,31 @@ def arms_of(store: RunStore, group: Group) -> list[ArmAnswers]:
 
 
 def questions(arms: Sequence[ArmAnswers], most: int = 24) -> list[str]:
-    """The rows' questions, each once, to be asked again.
-
-    A conversation of several turns is left out: asked as one turn, it would be another question.
-    """
+    """The rows' questions, each once, to be asked again with ``asked_again``."""
     asked = (answer.prompt for arm in arms[:1] for _, answer in sorted(arm.after.items()))
     once = dict.fromkeys(prompt for prompt in asked if prompt.strip())
-    return [prompt for prompt in once if not _SEVERAL_TURNS.match(prompt)][:most]
+    return [prompt for prompt in once if asked_again(prompt, 0)][:most]
+
+
+def asked_again(prompt: str, columns: int) -> tuple[Conversation, str] | None:
+    """A row's question and what was said before it; None where no such conversation can be held.
+
+    Of several turns, each begins with who says it (``data.template.Layout.question``).
+
+    Args:
+        columns: how many are to answer; the row's earlier replies are put into the mouth of each.
+    """
+    first, *parts = _SPEAKER.split(prompt)
+    roles, words = parts[::2], parts[1::2]
+    if first or len(roles) < 2:
+        return Conversation(), prompt
+    system = words.pop(0) if roles[0] == "system" else ""
+    turns = roles[bool(system) :]
+    if turns != ["user", "assistant"] * (len(turns) // 2) + ["user"]:
+        return None
+    pairs = zip(words[:-1:2], words[1::2], strict=True)
+    said = tuple(Exchange(question, (reply,) * columns) for question, reply in pairs)
+    return Conversation(system, said), words[-1]
 
 
 def table(arms: Sequence[ArmAnswers], which: str = "all", asked: int = 0) -> str:

@@ -1,11 +1,13 @@
 """The Try it page: ask a finished comparison, and read what it answered to the held-out rows.
 
+What stands above the question is sent along with it; what stands below is what was answered last.
 Handlers are thin: they read their inputs, call a plain function, and return updates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -13,29 +15,64 @@ from typing import Any
 import gradio as gr
 
 from playground.config import SettingsError
-from playground.generate import Chat, Question, Sampling, columns_of, parse_sampling
+from playground.generate import (
+    Chat,
+    Column,
+    Conversation,
+    Question,
+    Sampling,
+    columns_of,
+    parse_sampling,
+)
 from playground.store import Group, RunStore
-from playground.ui import figures, guard, held_out
-from playground.ui.answers import answers
+from playground.ui import figures, guard, held_out, recorded
+from playground.ui.answers import answers, cut, earlier, exchange_of
 from playground.ui.panels import notice
+from playground.ui.quiet import QUIET
 from playground.ui.text import try_it as text
 
 MOST_GROUPS = 30
-_CUT = 70
+NOTHING_SAID = Conversation()
+_FOCUS = """() => document.querySelector("#try-question textarea").focus()"""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The widgets that a choice of comparison fills, in this order."""
+    """The widgets that a choice of comparison fills, in this order.
+
+    example: the question that an empty one stands for.
+    """
 
     group: gr.Dropdown
+    beside: gr.Dropdown
     empty: gr.HTML
     asking: gr.Column
     question: gr.Textbox
+    example: gr.State
     rows: gr.Column
     examples: gr.Dataset
     which: gr.Radio
     table: gr.HTML
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(vars(self).values())
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The widgets of one conversation, in the order in which ``talk`` fills them.
+
+    before: what was said; last: the same with what was answered last, if it can go on from there.
+    """
+
+    before: gr.State
+    last: gr.State
+    said: gr.HTML
+    shown: gr.HTML
+    go_on: gr.Button
+    new: gr.Button
+    notice: gr.HTML
 
     @property
     def outputs(self) -> list[Any]:
@@ -47,7 +84,7 @@ def askable(store: RunStore) -> list[Group]:
     return [group for group in store.list_groups(limit=MOST_GROUPS) if columns_of(store, group)]
 
 
-def updates(store: RunStore, wanted: str | None) -> list[Any]:
+def updates(store: RunStore, wanted: str | None, beside: str | None = None) -> list[Any]:
     """What the page becomes for a comparison by its id; for one it has not, the newest."""
     groups = askable(store)
     if wanted and wanted not in [group.id for group in groups]:
@@ -55,22 +92,42 @@ def updates(store: RunStore, wanted: str | None) -> list[Any]:
     if not groups:
         hidden = gr.Column(visible=False)
         said = f'<div class="empty"><p>{text.NOTHING_YET}</p></div>'
-        choice = gr.Dropdown(choices=[], value=None)
-        rest = [gr.skip(), hidden, gr.skip(), gr.skip(), ""]
-        return [choice, gr.HTML(said, visible=True), hidden, *rest]
+        nobody = gr.Dropdown(choices=[], value=None)
+        rest = [gr.skip(), "", hidden, gr.skip(), gr.skip(), ""]
+        return [nobody, nobody, gr.HTML(said, visible=True), hidden, *rest]
     chosen = next((group for group in groups if group.id == wanted), groups[0])
     arms = held_out.arms_of(store, chosen)
     prompts = held_out.questions(arms)
+    example = next((p for p in prompts if not held_out.asked_again(p, 0)[0]), "")
     return [
         gr.Dropdown(choices=[(_named(group), group.id) for group in groups], value=chosen.id),
+        _beside(chosen, groups, beside),
         gr.HTML("", visible=False),
         gr.Column(visible=True),
-        gr.Textbox(placeholder=next(iter(prompts), "")),
+        gr.Textbox(
+            placeholder=example, info=text.QUESTION_INFO if example else text.QUESTION_INFO_ALONE
+        ),
+        example,
         gr.Column(visible=True),
         gr.Dataset(samples=[[prompt] for prompt in prompts], visible=bool(prompts)),
         gr.Radio(value="all", visible=bool(arms)),
         _table(store, chosen, "all"),
     ]
+
+
+def _beside(chosen: Group, groups: list[Group], beside: str | None) -> gr.Dropdown:
+    """The others of the same model, for their adapters to be asked as well."""
+    model = chosen.runs[0].config.model
+    others = [g for g in groups if g.id != chosen.id and g.runs[0].config.model == model]
+    choices = [(text.NOBODY, ""), *((_named(group), group.id) for group in others)]
+    value = beside if beside in [group.id for group in others] else ""
+    return gr.Dropdown(choices=choices, value=value, visible=bool(others))
+
+
+def talk(before: Conversation = NOTHING_SAID, columns: Sequence[Column] = ()) -> list[Any]:
+    """What the widgets of ``Talk`` become before the next question of a conversation."""
+    hidden, new = gr.Button(visible=False), gr.Button(visible=bool(before))
+    return [before, None, earlier(before, columns), "", hidden, new, ""]
 
 
 def _table(store: RunStore, group: Group, which: str) -> str:
@@ -87,9 +144,21 @@ def _by_id(store: RunStore, group_id: str) -> list[Group]:
     return [group] if columns_of(store, group) else []
 
 
+def _columns(store: RunStore, *chosen: str | None) -> list[Column]:
+    """Who answers, of one comparison or two by their ids."""
+    groups = [group for name in chosen if name for group in _by_id(store, name)]
+    return columns_of(store, *groups) if groups else []
+
+
 def _named(group: Group) -> str:
-    title = group.title if len(group.title) <= _CUT else f"{group.title[: _CUT - 1]}…"
+    title = cut(recorded.titled(group.title))
     return text.GROUP_CHOICE.format(title=title, when=figures.moment(group.created_at))
+
+
+def labelled(sentence: str) -> str:
+    """A sentence about a setting of the answer (``top_p``) with the label of its field."""
+    found = re.match(rf"({'|'.join(text.FIELDS)}) is ", sentence)
+    return sentence if not found else text.FIELDS[found[1]][0] + sentence[len(found[1]) :]
 
 
 def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
@@ -101,9 +170,20 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
     )
     empty = gr.HTML("", elem_id="try-empty", visible=False, apply_default_css=False)
     with gr.Column(visible=False, elem_id="try") as asking, gr.Column(elem_classes="sheet"):
-        group = gr.Dropdown(
-            [], label=text.GROUP, info=text.GROUP_INFO, filterable=False, elem_id="try-group"
-        )
+        with gr.Row(elem_classes="grid-2"):
+            group = gr.Dropdown(
+                [], label=text.GROUP, info=text.GROUP_INFO, filterable=False, elem_id="try-group"
+            )
+            beside = gr.Dropdown(
+                [("", "")],
+                value="",
+                label=text.BESIDE,
+                info=text.BESIDE_INFO,
+                filterable=False,
+                visible=False,
+                elem_id="try-beside",
+            )
+        said_before = gr.HTML("", elem_id="try-earlier", apply_default_css=False)
         question = gr.Textbox(
             label=text.QUESTION,
             info=text.QUESTION_INFO,
@@ -128,6 +208,8 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
             stop = gr.Button(
                 text.STOP, variant="stop", size="sm", interactive=False, elem_id="try-stop"
             )
+            go_on = gr.Button(text.GO_ON, size="sm", visible=False, elem_id="try-go-on")
+            new = gr.Button(text.NEW, size="sm", visible=False, elem_id="try-new")
             free = gr.Button(text.FREE, size="sm", elem_id="try-free")
         said = gr.HTML("", elem_id="try-notice", apply_default_css=False)
         shown = gr.HTML("", elem_id="try-answers", apply_default_css=False)
@@ -137,54 +219,89 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
         choices = [(label, name) for name, label in text.FILTERS.items()]
         which = gr.Radio(choices, value="all", label=text.SHOW, elem_id="try-which")
         table = gr.HTML("", elem_id="held-out", apply_default_css=False)
-    page = Page(group, empty, asking, question, rows, examples, which, table)
+    example = gr.State("")
+    page = Page(group, beside, empty, asking, question, example, rows, examples, which, table)
+    turns = Talk(gr.State(NOTHING_SAID), gr.State(None), said_before, shown, go_on, new, said)
 
     def on_open(request: gr.Request) -> list[Any]:
         return updates(store, request.query_params.get("group"))
 
+    def on_show(chosen: str | None, other: str | None) -> list[Any]:
+        return updates(store, chosen, other)
+
     def on_choice(chosen: str | None) -> list[Any]:
-        return [*updates(store, chosen)[1:], "", ""]
+        return [*updates(store, chosen)[1:], *talk()]
 
     def on_filter(chosen: str | None, asked_for: str) -> str:
         groups = _by_id(store, chosen or "")
         return _table(store, groups[0], asked_for) if groups else ""
 
-    def on_ask(chosen: str | None, prompt: str, *typed: str) -> Iterator[list[Any]]:
-        yield ["", answers([]), gr.Button(interactive=True)]
+    def on_example(picked: list[str], chosen: str, other: str) -> list[Any]:
+        columns = _columns(store, chosen, other)
+        before, prompt = held_out.asked_again(picked[0], len(columns))
+        return [prompt, *talk(before, columns)]
+
+    def on_ask(
+        chosen: str, other: str, before: Conversation, shown_example: str, prompt: str, *typed: str
+    ) -> Iterator[list[Any]]:
+        prompt = prompt if prompt.strip() else shown_example
+        columns: Sequence[Column] = ()
+        # Whom it was asked of stays to be seen until they have answered.
+        asked_of = [gr.Dropdown(interactive=False)] * 2
+        yield [
+            prompt,
+            None,
+            "",
+            "",
+            gr.Button(visible=False),
+            gr.Button(interactive=True),
+            *asked_of,
+        ]
         try:
             sampling = parse_sampling(dict(zip(text.FIELDS, typed, strict=True)))
-            for columns in chat.ask(Question(chosen or "", prompt, sampling)):
-                yield ["", answers(columns), gr.skip()]
+            asked = Question(chosen or "", prompt, sampling, before, other or None)
+            for columns in chat.ask(asked):
+                yield [*[gr.skip()] * 3, answers(columns, prompt), *[gr.skip()] * 4]
         except SettingsError as error:
-            yield [notice(str(error)), gr.skip(), gr.skip()]
-        yield [gr.skip(), gr.skip(), gr.Button(interactive=False)]
+            yield [*[gr.skip()] * 2, notice(labelled(str(error))), *[gr.skip()] * 5]
+        exchange = exchange_of(prompt, columns)
+        last = before.then(exchange) if exchange else None
+        go, rest = gr.Button(visible=last is not None), gr.Button(interactive=False)
+        yield [gr.skip(), last, *[gr.skip()] * 2, go, rest, *[gr.Dropdown(interactive=True)] * 2]
+
+    def on_go_on(chosen: str, other: str, last: Conversation) -> list[Any]:
+        return ["", *talk(last, _columns(store, chosen, other))]
 
     def on_stop() -> None:
         chat.stop()
 
     def on_free() -> str:
+        held = chat.holds_memory
         chat.end()
-        return notice(text.FREED, "info")
+        return notice(text.FREED if held else text.NOTHING_HELD, "info")
 
-    quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    app.load(on_open, None, page.outputs, queue=False, **quiet)
+    unqueued = {"queue": False, **QUIET}
+    app.load(on_open, None, page.outputs, **unqueued)
     # A run may have finished since the page was opened.
-    tab.select(lambda chosen: updates(store, chosen), group, page.outputs, queue=False, **quiet)
-    group.input(on_choice, group, [*page.outputs[1:], said, shown], queue=False, **quiet)
-    which.input(on_filter, [group, which], table, queue=False, **quiet)
-    examples.click(lambda picked: picked[0], examples, question, queue=False, **quiet)
+    tab.select(on_show, [group, beside], page.outputs, **unqueued)
+    which.input(on_filter, [group, which], table, **unqueued)
     # Several at once, so that who asks second is told and does not wait in silence.
-    inputs, outputs = [group, question, *fields.values()], [said, shown, stop]
     gr.on(
         [ask.click, question.submit],
         guard.changes(on_ask),
-        inputs,
-        outputs,
+        [group, beside, turns.before, example, question, *fields.values()],
+        [question, turns.last, said, shown, go_on, stop, group, beside],
         concurrency_limit=4,
-        **quiet,
+        **QUIET,
     )
-    stop.click(guard.changes(on_stop), None, None, queue=False, **quiet)
-    free.click(guard.changes(on_free), None, said, queue=False, **quiet)
+    group.input(on_choice, group, [*page.outputs[1:], *turns.outputs], **unqueued)
+    beside.input(lambda: talk(), None, turns.outputs, **unqueued)
+    picked = [question, *turns.outputs]
+    examples.click(on_example, [examples, group, beside], picked, **unqueued)
+    stop.click(guard.changes(on_stop), None, None, **unqueued)
+    go_on.click(on_go_on, [group, beside, turns.last], picked, **unqueued).then(js=_FOCUS)
+    new.click(lambda: talk(), None, turns.outputs, **unqueued).then(js=_FOCUS)
+    free.click(guard.changes(on_free), None, said, **unqueued)
 
 
 def _field(name: str) -> gr.Textbox:

@@ -49,7 +49,8 @@ def answer(file: TextIO, at: int, who: str, request: dict, requests: Requests) -
     if tokens:
         say(file, column=at, ended="stopped", seconds=0.1 * tokens)
     else:
-        say(file, column=at, text=f"{who}: {prompt}", tokens=3)
+        said = [turn["content"] for turn in request["earlier"][at]]
+        say(file, column=at, text=f"{who}: {', '.join([*said, prompt])}", tokens=3)
         say(file, column=at, ended="by itself", seconds=0.1)
 
 

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
-from playground.generate import Column, Sampling, Transcript, columns_of
+from playground.generate import (
+    Column,
+    Conversation,
+    Exchange,
+    Sampling,
+    Transcript,
+    columns_of,
+)
 from playground.generate.answering import Answerer
 from playground.store import RunStore
 
 Ask = Callable[..., tuple[Column, ...]]
+NOTHING_SAID = Conversation()
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +34,19 @@ def ask(answerer: Answerer, trained_home: Path, tmp_path: Path) -> Ask:
     store = RunStore(trained_home)
     (group,) = store.list_groups()
 
-    def put(prompt: str, stopped: Callable[[], bool] = lambda: False, **sampling: Any) -> Any:
+    def put(
+        prompt: str,
+        stopped: Callable[[], bool] = lambda: False,
+        earlier: Conversation = NOTHING_SAID,
+        **sampling: Any,
+    ) -> Any:
         columns = columns_of(store, group)
         path = tmp_path / "answers.jsonl"
         path.unlink(missing_ok=True)
         request = {
             "ask": 1,
-            "group": group.id,
             "columns": [[c.run_id, c.tuned] for c in columns],
+            "earlier": [earlier.turns(at) for at in range(len(columns))],
             "prompt": prompt,
             "sampling": Sampling(**sampling).model_dump(),
             "answers": str(path),
@@ -95,6 +108,17 @@ def test_a_seed_draws_the_same_again_and_another_something_else(ask: Ask) -> Non
     assert [c.text for c in ask("Date: ", temperature=2.0, top_p=1e-9, max_new_tokens=12)] == [
         c.text for c in ask("Date: ", max_new_tokens=12)
     ]  # of the likeliest token alone there is nothing to draw
+
+
+def test_what_was_said_before_is_read_by_each_with_its_own_answers(ask: Ask) -> None:
+    alone = ask("ISO date: 23 Sep 2086")
+    said = ("2086-09-23", "nonsense", "2086-09-23")
+    after = ask("And 2 May 1999?", earlier=Conversation("", (Exchange("ISO date: x", said),)))
+    assert all(c.error is None and c.tokens for c in after)
+    own = ask("And 2 May 1999?", earlier=Conversation("", (Exchange("ISO date: x", said[:1] * 3),)))
+    assert after[0].text == own[0].text and after[2].text == own[2].text
+    assert after[1].text != own[1].text
+    assert [c.text for c in ask("ISO date: 23 Sep 2086")] == [c.text for c in alone]
 
 
 def test_stop_is_heard_between_two_tokens(ask: Ask) -> None:

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from playground.config import SettingsError
-from playground.generate import Chat, Column, Question, Sampling
+from playground.events import Facts
+from playground.generate import Chat, Column, Conversation, Exchange, Question, Sampling
 from playground.launcher import Launcher
 from playground.processes import ROOT, ProcessId
 from playground.residents import resident
@@ -171,6 +172,38 @@ def test_a_child_that_comes_to_no_good_end(
 def test_what_one_column_cannot_is_its_own_affair(group: Group, make_chat: Made) -> None:
     columns = answered(make_chat(), group, "refused")
     assert {c.error for c in columns} == {"This model cannot be had."}
+
+
+def test_each_column_is_told_its_own_answers_of_before(group: Group, make_chat: Made) -> None:
+    earlier = Conversation("be brief", (Exchange("1?", ("a", "b", "c")),))
+    *_, last = make_chat().ask(Question(group.id, "turns", Sampling(), earlier))
+    first, second = group.run_ids
+    assert [c.text for c in last] == [
+        f"base {first}: be brief, 1?, a, turns",
+        f"tuned {first}: be brief, 1?, b, turns",
+        f"tuned {second}: be brief, 1?, c, turns",
+    ]
+
+
+def test_a_conversation_that_cannot_be_held_is_refused(
+    store: RunStore, group: Group, make_chat: Made
+) -> None:
+    chat = make_chat()
+    with_two = Conversation("", (Exchange("1?", ("a", "b")),))
+    with pytest.raises(SettingsError, match="Somebody else has answered"):
+        next(chat.ask(Question(group.id, "2?", Sampling(), with_two)))
+    for run_id in group.run_ids:
+        store.append(run_id, Facts(template="none"))
+    with pytest.raises(SettingsError, match="knows no conversation"):
+        next(chat.ask(Question(group.id, "2?", Sampling(), Conversation("be brief"))))
+
+
+def test_the_adapters_of_another_comparison_answer_beside(
+    store: RunStore, group: Group, make_chat: Made
+) -> None:
+    other = finished_group(store, title="Another")
+    *_, last = make_chat().ask(Question(group.id, "1?", Sampling(), beside=other.id))
+    assert [c.run_id for c in last] == [group.run_ids[0], *group.run_ids, *other.run_ids]
 
 
 def test_a_comparison_without_an_adapter_is_refused(store: RunStore, make_chat: Made) -> None:

@@ -85,8 +85,64 @@ def test_what_cannot_be_asked_is_said_and_nothing_typed_is_lost(
     page.get_by_role("button", name="How the answer is chosen").click()
     page.locator("#try-temperature input, #try-temperature textarea").fill("warm")
     ask(page, "hello")
-    expect(page.get_by_role("alert")).to_contain_text("temperature is 'warm'; it must be a number")
+    expect(page.get_by_role("alert")).to_contain_text("Temperature is 'warm'; it must be a number")
     expect(page.locator("#try-question textarea")).to_have_value("hello")
+
+
+def test_an_empty_question_asks_the_example_that_it_shows(asked: Served, visit: Visit) -> None:
+    page = opened(visit, asked.url)
+    expect(page.locator("#try-question textarea")).to_have_attribute("placeholder", "1+1=")
+    page.locator("#try-ask").click()
+    expect(page.locator(".answer .said").last).to_contain_text("1+1=")
+    expect(page.locator("#try-question textarea")).to_have_value("1+1=")
+
+
+def test_a_conversation_goes_on_and_ends_with_a_new_one(asked: Served, visit: Visit) -> None:
+    page = opened(visit, asked.url)
+    go_on, new = page.locator("#try-go-on"), page.locator("#try-new")
+    expect(new).to_be_hidden()
+    ask(page, "first")
+    go_on.click()
+    expect(page.locator("#try-earlier .answer")).to_have_count(3)
+    expect(page.locator("#try-question textarea")).to_be_focused()
+    expect(page.locator("#try-question textarea")).to_have_value("")
+    expect(page.locator("#try-answers")).to_be_empty()
+    ask(page, "second")
+    last = asked.store.list_groups()[0].run_ids[-1]
+    said = page.locator("#try-answers .said").last
+    expect(said).to_have_text(f"tuned {last}: first, tuned {last}: first, second")
+    # The same question once more is no further turn.
+    expect(go_on).to_be_visible()
+    page.locator("#try-ask").click()
+    expect(said).to_have_text(f"tuned {last}: first, tuned {last}: first, second")
+    expect(go_on).to_be_visible()
+    new.click()
+    expect(page.locator("#try-earlier")).to_be_empty()
+    expect(new).to_be_hidden()
+    ask(page, "third")
+    expect(said).to_have_text(f"tuned {last}: third")
+
+
+def test_another_comparison_is_asked_beside_and_instead(asked: Served, visit: Visit) -> None:
+    page = opened(visit, asked.url)
+    page.locator("#try-beside input").click()
+    page.get_by_role("option", name="Older").click()
+    ask(page, "hello")
+    heads = page.locator("#try-answers h4")
+    expect(heads).to_have_count(5)
+    expect(heads.last).to_contain_text("NVFP4, tuned in “Older”")
+    expect(page.locator("#try-go-on")).to_be_visible()
+    # Whom it is asked of cannot be changed before they have answered.
+    ask(page, "endless")
+    expect(page.locator(".answer .said").first).to_contain_text("word word")
+    expect(page.locator("#try-group input")).to_be_disabled()
+    page.locator("#try-stop").click()
+    page.locator("#try-group input").click()
+    page.get_by_role("option", name="Older").click()
+    expect(page.locator("#try-answers")).to_be_empty()
+    ask(page, "now")
+    expect(page.locator("#try-answers .answer")).to_have_count(3)
+    expect(page.locator(".answer .said").last).to_contain_text("now")
 
 
 def test_a_run_that_starts_takes_the_memory_and_the_page_says_so(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 
-from playground.generate import Column
+from playground.generate import Column, Conversation, Exchange, columns_of
 from playground.store import RunStore
 from playground.ui import held_out, try_it
-from playground.ui.answers import answers
+from playground.ui.answers import answers, earlier, exchange_of, named
 from playground.ui.text import try_it as text
 from tests.generate.finished import finished_group
 
@@ -74,10 +75,54 @@ def test_without_answers_the_page_says_how_to_get_them(store: RunStore) -> None:
     assert "text that asks nothing" in held_out.table(arms, asked=32)
 
 
-def test_only_questions_of_one_turn_are_offered_again(store: RunStore) -> None:
-    rows = [("user: 1?\n\nassistant: 1\n\nuser: 2?", "2"), ("user: a word", "x"), ("3?", "3")]
+TURNS = "system: be brief\n\nuser: 1?\n\nassistant: 1\n\nuser: 2?"
+
+
+def test_a_row_of_several_turns_is_asked_again_as_the_conversation_it_is(store: RunStore) -> None:
+    tool = "user: 1?\n\ntool: 1\n\nuser: 2?"
+    rows = [(TURNS, "2"), (tool, "2"), ("user: a word", "x"), ("3?", "3")]
     arms = held_out.arms_of(store, finished_group(store, answers=rows))
-    assert held_out.questions(arms) == ["user: a word", "3?"]
+    assert held_out.questions(arms) == [TURNS, "user: a word", "3?"]
+    said, question = held_out.asked_again(TURNS, 3)
+    assert (said.system, question) == ("be brief", "2?")
+    assert said.exchanges == (Exchange("1?", ("1", "1", "1")),)
+    assert held_out.asked_again("user: a word", 3) == (Conversation(), "user: a word")
+
+
+def test_a_conversation_goes_on_only_where_everybody_has_answered() -> None:
+    done = Column("r-1", True, "fp16", None, chat=True, text="x", tokens=1, ended="by itself")
+    silent = replace(done, text="", tokens=0)
+    assert exchange_of("q", [done, silent]) == Exchange("q", ("x", ""))
+    never = replace(silent, ended="stopped")
+    for other in (never, replace(done, ended=None, error="gone"), replace(done, chat=False)):
+        assert exchange_of("q", [done, other]) is None
+
+
+def test_what_was_said_before_is_drawn_with_who_said_it(store: RunStore) -> None:
+    columns = columns_of(store, finished_group(store))
+    said = Conversation(EVIL, (Exchange("1?", ("a", "b", EVIL)), Exchange("2?", ("c", "c", "c"))))
+    drawn = earlier(said, columns)
+    assert "<script" not in drawn and drawn.count("<article") == 3
+    assert "FP16, untuned" in drawn and 'All:</b> <span dir="auto">c<' in drawn
+
+
+def test_the_adapters_of_two_comparisons_are_told_apart(store: RunStore) -> None:
+    other, group = finished_group(store, title="Sums"), finished_group(store, title="Mine")
+    columns = columns_of(store, group, other)
+    assert [named(column) for column in columns] == [
+        "FP16, untuned",
+        "FP16, tuned in “Mine”",
+        "NVFP4, tuned in “Mine”",
+        "FP16, tuned in “Sums”",
+        "NVFP4, tuned in “Sums”",
+    ]
+    offered = shown(store, group.id)["beside"].choices
+    assert [value for _, value in offered] == ["", other.id]
+
+
+def test_what_is_wrong_is_told_with_the_label_of_its_field() -> None:
+    assert try_it.labelled("top_p is '2'; it must").startswith("Top p is '2'")
+    assert try_it.labelled("The seed is") == "The seed is"
 
 
 def shown(store: RunStore, wanted: str | None) -> dict[str, Any]:

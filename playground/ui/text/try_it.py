@@ -7,9 +7,9 @@ from playground import language
 TAB = "Try it"
 HEADING = "Ask them all the same"
 INTRO = (
-    "The untuned base and each tuned adapter answer your question, one after another and side by "
-    "side. A process of its own holds the models; it ends by itself after {minutes} minutes "
-    "without a question, and at once when a run starts."
+    "The untuned base and each tuned adapter answer your question, side by side. A process of its "
+    "own holds the models; it ends after {minutes} minutes without a question, and at once when a "
+    "run starts."
 )
 NOTHING_YET = (
     "No comparison has finished yet, so there is nobody to ask. Start one on Compare; once a run "
@@ -19,9 +19,15 @@ LINK = "Try it"
 
 GROUP = "Comparison"
 GROUP_INFO = "Those with a finished run, the newest first"
+BESIDE = "And the adapters of"
+BESIDE_INFO = "Another comparison of the same model"
+NOBODY = "no other"
 GROUP_CHOICE = "{title} ({when})"
 QUESTION = "Question"
-QUESTION_INFO = "Put to each model in the template its rows were written in"
+QUESTION_INFO = (
+    "Put to each in the template of its rows. Shift and Enter asks; empty asks the example"
+)
+QUESTION_INFO_ALONE = "Put to each in the template of its rows. Shift and Enter asks"
 EXAMPLES = "Held-out questions, to pick from"
 SAMPLING = "How the answer is chosen"
 FIELDS = {
@@ -32,12 +38,21 @@ FIELDS = {
 }
 ASK = "Ask"
 STOP = "Stop"
+GO_ON = "Go on from these answers"
+NEW = "New conversation"
 FREE = "Free the memory"
 FREED = "The models are let go of, and their memory is free."
+NOTHING_HELD = "No model was in memory."
 
 ANSWERS = "Answers"
+EARLIER = "The conversation so far"
+EARLIER_INTRO = "Sent along with the next question; each reads its own answers."
+YOU = "You:"
+SYSTEM = "System:"
+ALL_SAID = "All:"
 UNTUNED = "{label}, untuned"
 TUNED = "{label}, tuned"
+TUNED_IN = "{label}, tuned in “{title}”"
 WAITING = "waits for its turn"
 DOING = {"loading": "loading the model…", "answering": "answering…"}
 TOKENS = "{count} tokens"

@@ -5,8 +5,8 @@ from __future__ import annotations
 TAB = "試用"
 HEADING = "問它們同一個問題"
 INTRO = (
-    "未微調的基底與每個微調過的轉接器依序回答你的問題，並排顯示。模型放在獨立的行程裡；"
-    "{minutes} 分鐘沒有問題就自行結束，有執行開始時則立刻結束。"
+    "未微調的基底與每個微調過的轉接器並排回答你的問題。模型放在獨立的行程裡；"
+    "{minutes} 分鐘沒有問題就結束，有執行開始時則立刻結束。"
 )
 NOTHING_YET = (
     "還沒有完成的比較，所以沒有誰可以問。請在「比較」頁開始一個；"
@@ -16,9 +16,13 @@ LINK = "試用"
 
 GROUP = "比較"
 GROUP_INFO = "有完成的執行者，最新的在前"
+BESIDE = "以及這個比較的轉接器"
+BESIDE_INFO = "同一個模型的另一個比較"
+NOBODY = "沒有其他"
 GROUP_CHOICE = "{title}（{when}）"
 QUESTION = "問題"
-QUESTION_INFO = "以各模型資料列所用的範本提問"
+QUESTION_INFO = "以各自資料列的範本提問。按 Shift 與 Enter 送出；留空則問所示的例子"
+QUESTION_INFO_ALONE = "以各自資料列的範本提問。按 Shift 與 Enter 送出"
 EXAMPLES = "保留資料中的問題，可直接選用"
 SAMPLING = "答案如何選出"
 FIELDS = {
@@ -29,12 +33,21 @@ FIELDS = {
 }
 ASK = "提問"
 STOP = "停止"
+GO_ON = "接著這些答案問下去"
+NEW = "新的對話"
 FREE = "釋放記憶體"
 FREED = "模型已卸下，記憶體已釋放。"
+NOTHING_HELD = "記憶體裡本來就沒有模型。"
 
 ANSWERS = "答案"
+EARLIER = "到目前為止的對話"
+EARLIER_INTRO = "會與下一個問題一起送出；每個回答者讀到的是自己的答案。"
+YOU = "你："
+SYSTEM = "系統："
+ALL_SAID = "全部："
 UNTUNED = "{label}，未微調"
 TUNED = "{label}，已微調"
+TUNED_IN = "{label}，在「{title}」微調"
 WAITING = "等待輪到它"
 DOING = {"loading": "正在載入模型…", "answering": "正在回答…"}
 TOKENS = "{count} 個詞元"
