@@ -10,14 +10,14 @@ from playground.store import Group, Run, RunStore
 
 
 def record(store: RunStore, run: Run) -> RunRecord:
-    """An arm with everything that was measured of it."""
+    """An arm with everything that was measured of it, of its steps the figures."""
     return RunRecord.of(
         run,
-        store.steps(run.id),
+        store.step_figures(run.id),
         store.evals(run.id),
         eval_rows=store.eval_rows(run.id),
         cross=store.cross_evals(run.id),
-        layer_errors=store.layer_errors(run.id),
+        layer_errors=store.layer_errors(run.id, newest=True),
     )
 
 

@@ -26,3 +26,8 @@ def as_path(name: str) -> Path | None:
     """The existing file or folder that ``name`` means, or None. Never raises, whatever the name."""
     path = os.path.expanduser(name)
     return Path(path) if os.path.exists(path) else None
+
+
+def public_name(name: str) -> str:
+    """A model or a dataset as others may read it: an id, or of a path the last part."""
+    return Path(name).name if looks_like_path(name) or as_path(name) else name

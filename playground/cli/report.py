@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,13 +34,13 @@ def report(
     JSON is what ``compare --json`` writes with every step; CSV is one tidy table.
     """
     # The page's parts draw it, and they bring Gradio along: no other command should wait for that.
-    from playground.ui.report import as_text, file_name
+    from playground.ui.report import file_name, parts
 
     store = existing(home)
     found = comparison(store, group)
     kind = kind or _of_ending(to)
     path = to or Path(file_name(found, kind))
-    _write(path, as_text(store, found, kind, rows))
+    _write(path, parts(store, found, kind, rows))
     said = ", with held-out rows of the data" if rows else ""
     say(f"{found.title}: {path.stat().st_size / 1000:,.0f} kB in {private(str(path))}{said}")
 
@@ -48,10 +50,17 @@ def _of_ending(to: Path | None) -> Kind:
     return ending if ending in ("html", "json", "csv") else "html"  # type: ignore[return-value]
 
 
-def _write(path: Path, made: str) -> None:
+def _write(path: Path, made: Iterable[str]) -> None:
+    """As it comes, and under its name once it is whole."""
+    partial = path.with_name(f"{path.name}.partial")
     try:
-        path.write_text(made, encoding="utf-8", newline="")
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(made)
+        partial.replace(path)
     except OSError as error:
         raise SettingsError(
             f"Report '{path}' cannot be written ({error.strerror}); choose another place."
         ) from None
+    finally:
+        with suppress(OSError):  # where nothing could be written, there is nothing to remove
+            partial.unlink(missing_ok=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Protocol
 
 from playground.config import PRECISIONS, RunConfig
-from playground.events import CrossEval, Eval, EvalRows, Facts, LayerError, Step
+from playground.events import CrossEval, Eval, EvalRows, Facts, LayerError, Step, StepFigures
+
+Steps = Sequence[Step] | Sequence[StepFigures]
 
 
 class StoredRun(Protocol):
@@ -27,6 +30,7 @@ class RunRecord:
     """One run, as the store remembers it.
 
     Attributes:
+        steps: those that are known, or their figures where nothing is drawn.
         cause: what kind of end it was, when it did not go well.
         eval_rows: the evaluation "after", row by row; None where it was not kept.
         cross: the finished adapter on other bases.
@@ -38,7 +42,7 @@ class RunRecord:
     status: str
     error: str | None
     facts: Facts
-    steps: Sequence[Step]
+    steps: Steps
     evals: Sequence[Eval]
     cause: str | None = None
     eval_rows: EvalRows | None = None
@@ -49,7 +53,7 @@ class RunRecord:
     def of(
         cls,
         run: StoredRun,
-        steps: Sequence[Step],
+        steps: Steps,
         evals: Sequence[Eval],
         *,
         eval_rows: EvalRows | None = None,
@@ -88,27 +92,27 @@ class RunRecord:
         """Share of held-out rows answered exactly, ``before`` or ``after``; None if not asked."""
         return next((e.exact_match for e in reversed(self.evals) if e.when == when), None)
 
-    @property
+    @cached_property
     def skipped_updates(self) -> int:
         """Steps whose update was not made because the loss scaler found inf or NaN."""
         return sum(s.skipped for s in self.steps)
 
-    @property
-    def timed_steps(self) -> list[Step]:
+    @cached_property
+    def timed_steps(self) -> Steps:
         """The steps that count for throughput: warm-up left out."""
         return [s for s in self.steps if not s.warmup]
 
-    @property
+    @cached_property
     def tokens_per_s_median(self) -> float | None:
         """Median throughput over the timed steps, non-padding tokens per second."""
         return median(s.tokens_per_s for s in self.timed_steps) if self.timed_steps else None
 
-    @property
+    @cached_property
     def step_ms_median(self) -> float | None:
         """Median step time over the timed steps, milliseconds."""
         return median(s.step_ms for s in self.timed_steps) if self.timed_steps else None
 
-    @property
+    @cached_property
     def energy_j(self) -> float | None:
         """Joules of all training steps; None where energy was not measured.
 
@@ -117,13 +121,13 @@ class RunRecord:
         """
         return _energy(self.steps)
 
-    @property
+    @cached_property
     def joules_per_token(self) -> float | None:
         """Over the timed steps, non-padding tokens; None where energy was not measured."""
         energy = _energy(self.timed_steps)
         return None if energy is None else energy / sum(s.tokens for s in self.timed_steps)
 
 
-def _energy(steps: Sequence[Step]) -> float | None:
+def _energy(steps: Steps) -> float | None:
     measured = [s.energy_j for s in steps if s.energy_j is not None]
     return sum(measured) if measured else None

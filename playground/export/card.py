@@ -5,13 +5,12 @@ Paths of this machine are nobody's business: a folder or file goes by its name a
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from playground.catalog import ModelEntry
-from playground.catalog.names import as_path, looks_like_path
+from playground.catalog.names import public_name
 from playground.commands import command
 from playground.compare import RunRecord, verdict
 from playground.config import PRECISIONS, SECTIONS, RunConfig, private
@@ -41,11 +40,6 @@ def card(
         f"## The same again\n\n```\n{reproduce(run.config)}\n```\n\n"
         f"Settings:\n\n```yaml\n{_settings(run.config)}```\n"
     )
-
-
-def public_name(name: str) -> str:
-    """A model or a dataset as others may read it: an id, or of a path the last part."""
-    return Path(name).name if looks_like_path(name) or as_path(name) else name
 
 
 def reproduce(config: RunConfig) -> str:

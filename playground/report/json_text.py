@@ -3,47 +3,80 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 from pydantic import BaseModel
 
 from playground import hardware
-from playground.compare import group_json
+from playground.compare import RunRecord, group_json
 from playground.report.content import Content
+from playground.store import RunStore
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def json_text(content: Content) -> str:
+def json_parts(store: RunStore, content: Content) -> Iterator[str]:
     """The JSON of ``compare`` with, for each run, ``config``, ``every_step`` and ``evaluations``.
 
-    Fields are as in ``events``; what was not measured is left out, and a number that is not finite
-    is null.
+    In parts: laid end to end they are the file. Fields are as in ``events``; what was not measured
+    is left out, and a number that is not finite is null.
     """
-    group = content.group
+    group, records = content.group, content.records(store)
     result = group_json(
         group=group.id,
         preset=group.preset,
         device=hardware.detect().to_dict(),
-        records=content.records,
+        records=records,
     )
+    runs = result.pop("runs")
     result |= {"title": group.title, "note": group.note, "created_at": group.created_at}
-    for run, record in zip(result["runs"], content.records, strict=True):
-        run["config"] = record.config.model_dump(mode="json")
-        run["every_step"] = [_plain(step) for step in record.steps]
-        run["evaluations"] = [_plain(found) for found in record.evals]
-        run["layer_errors"] = [_plain(error) for error in record.layer_errors]
-        run["messages"] = [_plain(message) for message in content.messages[record.id]]
-        if content.answers is not None:
-            run["answers"] = {
-                when: [_plain(answer) for answer in given]
-                for when, given in content.answers[record.id].items()
-            }
-    return json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    yield f'{_open(result)},"runs":['
+    for place, (run, record) in enumerate(zip(runs, records, strict=True)):
+        yield ("," if place else "") + _open(run | _more(content, record))
+        yield from _list("layer_errors", [map(dict, store.layer_errors(record.id))])
+        yield from _list("every_step", store.step_pages(record.id))
+        yield "}"
+    yield "]}\n"
 
 
-def _plain(event: BaseModel) -> dict[str, Any]:
+def _more(content: Content, record: RunRecord) -> dict[str, Any]:
+    more: dict[str, Any] = {
+        "config": record.config.model_dump(mode="json"),
+        "evaluations": [_event(found) for found in record.evals],
+        "messages": [_event(message) for message in content.messages[record.id]],
+    }
+    if content.answers is not None:
+        more["answers"] = {
+            when: [_event(answer) for answer in given]
+            for when, given in content.answers[record.id].items()
+        }
+    return more
+
+
+def _open(values: dict[str, Any]) -> str:
+    """An object that more can be added to."""
+    return _encode(values)[:-1]
+
+
+def _list(name: str, pages: Iterable[Iterable[dict[str, Any]]]) -> Iterator[str]:
+    yield f',"{name}":['
+    comma = ""
+    for page in pages:
+        if events := _encode(list(map(_plain, page)))[1:-1]:
+            yield comma + events
+            comma = ","
+    yield "]"
+
+
+def _event(event: BaseModel) -> dict[str, Any]:
+    return _plain(dict(event))
+
+
+def _plain(event: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in event
+        name: None if value.__class__ is float and not isfinite(value) else value
+        for name, value in event.items()
         if value is not None and name != "kind"
     }

@@ -12,7 +12,18 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter
 
 from playground.config import PRECISIONS, RunConfig, parse_config
-from playground.events import FINAL, Cause, CrossEval, Eval, Facts, LayerError, Outcome, Stage, Step
+from playground.events import (
+    FINAL,
+    Cause,
+    CrossEval,
+    Eval,
+    Facts,
+    LayerError,
+    Outcome,
+    Stage,
+    Step,
+    StepFigures,
+)
 
 STEP_COLUMNS = tuple(name for name in Step.model_fields if name != "kind")
 EVAL_COLUMNS = tuple(name for name in Eval.model_fields if name != "kind")
@@ -141,6 +152,21 @@ def to_steps(rows: Iterable[sqlite3.Row]) -> list[Step]:
     """Rows of ``STEP_COLUMNS``, in that order, all at once: charts ask for thousands a second."""
     # By place: a row looks up each name it is asked for from the first on.
     return _STEPS.validate_python([dict(zip(STEP_COLUMNS, row, strict=True)) for row in rows])
+
+
+def to_figures(rows: Iterable[tuple]) -> list[StepFigures]:
+    """Rows of ``StepFigures``' columns, in that order."""
+    found = map(StepFigures._make, rows)
+    return [f if f.loss.__class__ is float else f._replace(loss=float(f.loss)) for f in found]
+
+
+def to_plain_step(row: tuple) -> dict[str, Any]:
+    """A row of ``STEP_COLUMNS`` as ``Step`` has it, unchecked: for who writes thousands."""
+    found = dict(zip(STEP_COLUMNS, row, strict=True))
+    found["skipped"], found["warmup"] = bool(found["skipped"]), bool(found["warmup"])
+    if "nan" in row:
+        found.update({name: math.nan for name, value in found.items() if value == "nan"})
+    return found
 
 
 def to_evals(rows: Iterable[sqlite3.Row]) -> list[Eval]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import time
+from collections.abc import Iterator
 from itertools import accumulate, repeat
+from typing import Any
 
 from playground.config import RunConfig, private
 from playground.events import (
@@ -22,6 +24,7 @@ from playground.events import (
     Stage,
     Status,
     Step,
+    StepFigures,
 )
 from playground.store.database import touch
 from playground.store.past import read_groups
@@ -36,7 +39,9 @@ from playground.store.rows import (
     to_column,
     to_cross_eval,
     to_evals,
+    to_figures,
     to_layer_error,
+    to_plain_step,
     to_steps,
 )
 from playground.store.thinning import eval_power, thinned
@@ -102,6 +107,7 @@ class RunStore(Removal):
         max_points: int | None = None,
         *,
         up_to_step: int = MAX_STEP,
+        stretches: int = 0,
     ) -> list[Step]:
         """Steps in order, thinned to at most ``max_points`` over the whole run.
 
@@ -110,6 +116,10 @@ class RunStore(Removal):
         always there; steps to mark (NaN, inf, skipped updates) are thinned apart and last.
         ``after_step`` and ``up_to_step`` return only that part of the same selection.
 
+        Args:
+            stretches: with the lowest and the highest loss, speed and memory in each of so many
+                parts of a run that is thinned; these come on top of ``max_points``, and move as it
+                grows. For who cannot ask again for the steps in between.
         Raises:
             ValueError: ``max_points`` is below 8.
         """
@@ -117,13 +127,39 @@ class RunStore(Removal):
             raise ValueError(f"max_points is {max_points}; it must be at least 8")
         with self.reading() as db:
             if max_points is not None:
-                return thinned(db, run_id, after_step, up_to_step, max_points)
+                return thinned(db, run_id, after_step, up_to_step, max_points, stretches)
             rows = db.execute(
                 f"SELECT {', '.join(STEP_COLUMNS)} FROM steps"
                 " WHERE run_id = ? AND step > ? AND step <= ? ORDER BY step",
                 (run_id, after_step, up_to_step),
             )
             return to_steps(rows)
+
+    def step_figures(self, run_id: str) -> list[StepFigures]:
+        """Every step's numbers that figures are made of, in order: those alone are read."""
+        columns = ", ".join(StepFigures._fields)
+        query = f"SELECT {columns} FROM steps WHERE run_id = ? ORDER BY step"
+        return to_figures(self._tuples(query, run_id))
+
+    def step_pages(self, run_id: str, at_once: int = 500) -> Iterator[list[dict[str, Any]]]:
+        """Every step as plain values by the names of ``Step``, in order, to be written somewhere.
+
+        ``at_once`` are read: memory is bounded, and no reader keeps the database from tidying up.
+        """
+        query = (
+            f"SELECT {', '.join(STEP_COLUMNS)} FROM steps WHERE run_id = ? AND step > ?"
+            " ORDER BY step LIMIT ?"
+        )
+        last = -1
+        while page := list(map(to_plain_step, self._tuples(query, run_id, last, at_once))):
+            yield page
+            last = page[-1]["step"]
+
+    def _tuples(self, query: str, *values: Any) -> sqlite3.Cursor:
+        """Rows without names, which take their time where there are many."""
+        cursor = self._connection().cursor()
+        cursor.row_factory = None
+        return cursor.execute(query, values)
 
     def totals(self, run_id: str, max_points: int) -> list[tuple[int, int, float, float | None]]:
         """(step, tokens, seconds, joules): what was taken up to and with each of ``max_points``.

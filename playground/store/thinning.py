@@ -34,6 +34,14 @@ BY_NUMBER = f"""SELECT {_COLUMNS} FROM json_each(:numbers) AS wanted
  CROSS JOIN steps ON steps.run_id = :run AND steps.step = wanted.value"""
 """CROSS keeps SQLite from turning the loops round and reading the whole run."""
 
+EXTREMES = {
+    (column, pick): f"""SELECT step, {pick}({column}) FROM steps
+ WHERE run_id = :run AND {column} < 1e308 GROUP BY step / :width"""
+    for column in ("loss", "tokens_per_s", "memory_mib")
+    for pick in ("min", "max")
+}
+"""The step of the lowest and of the highest in each stretch of a run; what is no number is none."""
+
 
 def stride(last: int, most: int) -> int:
     """The smallest power of two that divides at most ``most`` of the numbers 1 to ``last``."""
@@ -44,12 +52,17 @@ def stride(last: int, most: int) -> int:
 
 
 def thinned(
-    db: sqlite3.Connection, run_id: str, after: int, up_to: int, max_points: int
+    db: sqlite3.Connection,
+    run_id: str,
+    after: int,
+    up_to: int,
+    max_points: int,
+    stretches: int = 0,
 ) -> list[Step]:
     """The part of the selection that lies in ``after`` < step <= ``up_to``, in order.
 
     Three quarters of ``max_points`` are for steps evenly apart, the first and the newest; the
-    rest for steps to mark, thinned apart and last.
+    rest for steps to mark, thinned apart and last. The extremes of ``stretches`` come on top.
     """
     first, last = _end(db, run_id, "ASC"), _end(db, run_id, "DESC")
     if first is None or last is None:
@@ -57,6 +70,8 @@ def thinned(
     marks = max_points // 4
     step = stride(last, max_points - marks - 2)
     numbers = {first, last, *range(step, last + 1, step), *_marks(db, run_id, marks)}
+    if stretches and step > 1:
+        numbers |= _extremes(db, run_id, -(-last // stretches))
     wanted = sorted(number for number in numbers if after < number <= up_to)
     return to_steps(db.execute(BY_NUMBER, {"run": run_id, "numbers": json.dumps(wanted)}))
 
@@ -72,6 +87,11 @@ def _end(db: sqlite3.Connection, run_id: str, order: str) -> int | None:
 def _marks(db: sqlite3.Connection, run_id: str, most: int) -> list[int]:
     power = _power(db.execute(LEVELS, (run_id,)), most)
     return [row["step"] for row in db.execute(MARKS, (run_id, power))]
+
+
+def _extremes(db: sqlite3.Connection, run_id: str, width: int) -> set[int]:
+    asked = {"run": run_id, "width": width}
+    return {row["step"] for query in EXTREMES.values() for row in db.execute(query, asked)}
 
 
 def eval_power(db: sqlite3.Connection, run_id: str, most: int) -> int:

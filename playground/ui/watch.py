@@ -146,9 +146,9 @@ def _arm(store: RunStore, run: Run, log_tail: Callable[[str], str]) -> Arm:
 
 
 def _whole(store: RunStore, arms: list[Arm]) -> list[RunRecord]:
-    """Records with every step and evaluation: figures of an ended comparison are exact."""
+    """Records of every step and evaluation: figures of an ended comparison are exact."""
     return [
-        replace(a.record, steps=store.steps(a.run.id), evals=store.evals(a.run.id))
+        replace(a.record, steps=store.step_figures(a.run.id), evals=store.evals(a.run.id))
         if a.last_step and a.last_step.step > len(a.record.steps)
         else a.record
         for a in arms

@@ -55,7 +55,7 @@ def test_nothing_private_is_in_any_of_them(
     made = as_text(store, store.get_group(group.id), kind, rows=True)
     for secret in (TOKEN, "mallory", str(home), str(store.home), str(tmp_path)):
         assert secret not in made, f"{secret} is in the report"
-    assert "Title *** of *** in ~/x" in made, "the rest of what was said is there"
+    assert "Title *** of *** in …/x" in made, "the rest of what was said is there"
 
 
 @pytest.mark.parametrize("kind", FORMATS)

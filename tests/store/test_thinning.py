@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from playground.events import Eval
+from playground.events import Eval, Step
 from playground.store import RunStore
 from playground.store.thinning import BY_NUMBER, EVAL_LEVELS, LEVELS, MARKS, stride
 from tests import fakes
@@ -133,3 +133,41 @@ def _instructions(db: sqlite3.Connection, query) -> int:  # type: ignore[no-unty
     query()
     db.set_progress_handler(None, 0)
     return counted
+
+
+def test_the_extremes_of_each_stretch_are_kept_where_asked_for(
+    store: RunStore, run_id: str
+) -> None:
+    """A spike between two steps that are drawn, and a NaN that is larger than none."""
+    losses = {333: 9.5, 777: float("nan")}
+    memory = {555: 99.0}
+    steps = (fakes.step(n) for n in range(1, 1001))
+    store.append(
+        run_id,
+        *(
+            s.model_copy(
+                update={
+                    "loss": losses.get(s.step, 1.0),
+                    "memory_mib": memory.get(s.step, 10.0),
+                }
+            )
+            for s in steps
+        ),
+    )
+    plain, kept = (store.steps(run_id, max_points=MAX_POINTS, stretches=n) for n in (0, 10))
+    assert {333, 555}.isdisjoint(s.step for s in plain)
+    assert {333, 555, 777} <= {s.step for s in kept}
+    assert len(kept) <= MAX_POINTS + 6 * 11 and kept == sorted(kept, key=lambda s: s.step)
+    whole = store.steps(run_id)
+    assert [s.step for page in store.step_pages(run_id, 300) for s in map(_as_step, page)] == [
+        s.step for s in whole
+    ]
+    figures = store.step_figures(run_id)
+    assert [(f.step, f.tokens, f.warmup) for f in figures] == [
+        (s.step, s.tokens, s.warmup) for s in whole
+    ]
+    assert figures[776].loss != figures[776].loss, "NaN is one"
+
+
+def _as_step(values: dict) -> Step:
+    return Step.model_validate(values)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from playground.store import RunStore
 from playground.ui import guard
-from playground.ui.report import as_text, section
+from playground.ui.report import as_text, serving
 from playground.ui.text import report as text
 from tests.report.scripted import scripted
 from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
@@ -68,7 +68,7 @@ def test_visitors_have_few_reports_made_and_get_the_newest_there_is(
 ) -> None:
     first, other = scripted(shared.store), scripted(shared.store)
     made = []
-    monkeypatch.setattr(section, "as_text", lambda *asked, **_: made.append(asked) or "made")
+    monkeypatch.setattr(serving, "parts", lambda *asked, **_: made.append(asked) or ["made"])
     with httpx.Client(base_url=shared.url) as visitor:
         for change in range(guard.VISITORS_A_MINUTE + 3):
             for _ in range(2):  # the second time nothing has changed
@@ -83,8 +83,8 @@ def test_after_a_long_one_visitors_wait_and_owners_do_not(
     shared: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, other = scripted(shared.store), scripted(shared.store)
-    monkeypatch.setattr(section, "LONG_S", -1.0)  # whatever it takes is long
-    monkeypatch.setattr(section, "REST", 1e6)
+    monkeypatch.setattr(serving, "LONG_S", -1.0)  # whatever it takes is long
+    monkeypatch.setattr(serving, "REST", 1e6)
     with httpx.Client(base_url=shared.url) as visitor:
         assert visitor.get(f"/reports/{first.id}.csv").status_code == 200
         assert visitor.get(f"/reports/{first.id}.csv").status_code == 200

@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from playground import language
 from playground.compare import RunRecord
 from playground.compare.differences import flatten
-from playground.report import Content, clean
+from playground.report import Content
 from playground.store import RunStore
 from playground.ui import arms, charts, details, figures, form, held_out, marks, measured, panels
 from playground.ui import text as page_text
@@ -31,46 +32,55 @@ _HERE = Path(__file__).parent
 _SHEETS = ("base.css", "try_it.css")  # of the page's; the others are of parts that are not here
 
 
-def document(store: RunStore, content: Content) -> str:
-    """The file's text. ``store`` is asked for the charts' steps alone."""
+STRETCHES = 100
+"""Of each the lowest and the highest value is drawn too: nobody can ask a file for more steps."""
+MOST_EVALS = 200
+
+
+def document(store: RunStore, content: Content) -> Iterator[str]:
+    """The file in parts. ``store`` is asked for the charts' steps alone."""
     scene = _scene(store, content)
     script = _script()
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{hashed}'; style-src 'unsafe-inline'"
     title = text.TITLE.format(title=content.group.title)
-    return (
+    yield (
         f'<!doctype html>\n<html lang="{language.spoken()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri \'none\'; '
         "form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
         f"<title>{escape(title)}</title><style>{_style()}</style></head>"
-        f'<body class="gradio-container report">{_body(store, scene, content)}'
-        f'<script type="application/json" id="given">{_given(store, scene)}</script>'
-        f"<script>{script}</script></body></html>\n"
+        '<body class="gradio-container report">'
     )
+    yield _body(scene, content)
+    yield f'<script type="application/json" id="given">{_given(store, scene)}</script>'
+    yield f"<script>{script}</script></body></html>\n"
 
 
 def _scene(store: RunStore, content: Content) -> Scene:
     """The page's own view of the comparison, of what was cleaned."""
+    records = content.records(store)
     shown = [
         Arm(
             run=run,
-            record=replace(record, steps=store.steps(run.id, max_points=charts.MAX_POINTS)),
+            record=replace(
+                record,
+                steps=store.steps(run.id, max_points=charts.MAX_POINTS, stretches=STRETCHES),
+                evals=store.evals(run.id, max_points=MOST_EVALS),
+            ),
             messages=list(content.messages[run.id]),
             printed="",  # what a process prints may hold anything
         )
-        for run, record in zip(content.group.runs, content.records, strict=True)
+        for run, record in zip(content.group.runs, records, strict=True)
     ]
-    return Scene(Seen(content.group.id), content.group, shown, list(content.records))
+    return Scene(Seen(content.group.id), content.group, shown, records)
 
 
-def _body(store: RunStore, scene: Scene, content: Content) -> str:
-    records = content.records
+def _body(scene: Scene, content: Content) -> str:
+    records = scene.records
     known = any(record.facts.device or record.facts.environment for record in records)
     looked = any(record.layer_errors for record in records)
-    # Whoever reads it has neither this home folder nor a preset in it.
-    command = clean(form.command(content.group), store.home)
     parts = [
         _section("", panels.outcome(scene)),
         _section(text.HOW, _device(records) + arms.progress(scene)),
@@ -79,7 +89,7 @@ def _body(store: RunStore, scene: Scene, content: Content) -> str:
         _section(text.MEMORY, measured.memory(records)),
         _section(text.ROUNDING, measured.rounding(records)) if looked else "",
         _section(text.COVERAGE, details.coverage(records)),
-        _section(text.COMMAND, f'<p class="soft">{text.COMMAND_INFO}</p>{_code(command)}'),
+        _section(text.COMMAND, _again(content)),
         _section(text.SETTINGS, _settings(records)),
         _section(text.ENVIRONMENT, _environment(records)) if known else "",
         _section("", _fold(text.MESSAGES, log(scene))),
@@ -101,8 +111,18 @@ def _code(words: str) -> str:
     return f'<pre class="printed">{escape(words)}</pre>'
 
 
+def _again(content: Content) -> str:
+    """The command; whoever reads it has neither the home folder nor a preset in it."""
+    said = [text.COMMAND_INFO]
+    if content.brought:
+        names = (page_text.QUOTED.format(words=name) for name in content.brought)
+        said.append(text.BROUGHT.format(names=page_text.COMMA.join(names)))
+    about = "".join(f'<p class="soft">{escape(words)}</p>' for words in said)
+    return about + _code(form.command(content.group))
+
+
 def _header(scene: Scene, content: Content) -> str:
-    group, config = content.group, content.records[0].config
+    group, config = content.group, content.group.runs[0].config
     line = text.SETTINGS_LINE.format(
         model=config.model,
         dataset=config.dataset,
@@ -111,7 +131,7 @@ def _header(scene: Scene, content: Content) -> str:
     about = [
         line,
         text.PRESET.format(preset=group.preset),
-        text.HELD_AT.format(time=figures.moment(group.created_at)),
+        text.HELD_AT.format(time=_moment(group.created_at)),
         group.id,
     ]
     said = [group.note, text.STILL_RUNNING if scene.live else ""]
@@ -122,6 +142,11 @@ def _header(scene: Scene, content: Content) -> str:
         f"<h1>{escape(group.title)}</h1>{panels.chip(state)}"
         f"<p>{escape(' · '.join(about))}</p></div>{more}</header>"
     )
+
+
+def _moment(unix_seconds: float) -> str:
+    """In UTC: who reads it may be anywhere."""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _device(records: Sequence[RunRecord]) -> str:

@@ -1,11 +1,12 @@
-"""A report of a comparison in any of its formats, as text."""
+"""A report of a comparison in any of its formats, part by part."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from playground.catalog.names import public_name
 from playground.data.uploads import called
-from playground.report import Content, csv_text, gather, json_text
+from playground.report import Content, csv_parts, gather, json_parts
 from playground.store import Group, RunStore
 from playground.ui.report.document import document
 
@@ -16,21 +17,28 @@ FORMATS: dict[str, str] = {
 }
 """Media types by format, which is also the file's suffix."""
 
+_Maker = Callable[[RunStore, Content], Iterator[str]]
+_MAKERS: dict[str, _Maker] = {"html": document, "json": json_parts, "csv": csv_parts}
 
-def as_text(store: RunStore, group: Group, kind: str, rows: bool = False) -> str:
-    """The whole report.
+
+def parts(store: RunStore, group: Group, kind: str, rows: bool = False) -> Iterator[str]:
+    """The whole report, to be written as it comes: a long one is many times what memory it takes.
 
     Args:
         kind: a key of ``FORMATS``.
         rows: with the held-out rows of the data and their answers.
     """
-    content = gather(store, group, rows, called(group.runs[0].config.dataset))
-    makers: dict[str, Callable[[Content], str]] = {
-        "html": lambda content: document(store, content),
-        "json": json_text,
-        "csv": csv_text,
-    }
-    return makers[kind](content)
+    return _MAKERS[kind](store, gather(store, group, rows, _public))
+
+
+def as_text(store: RunStore, group: Group, kind: str, rows: bool = False) -> str:
+    """The same in one piece, for who has the memory."""
+    return "".join(parts(store, group, kind, rows))
+
+
+def _public(name: str) -> str:
+    """A model or a dataset without the folders it lies in; an upload as its owner knows it."""
+    return public_name(called(name))
 
 
 def file_name(group: Group, kind: str) -> str:
