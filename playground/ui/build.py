@@ -71,10 +71,11 @@ def build_app(
 
 
 def _masthead(device: Device) -> str:
+    reason = escape(recorded.said(device.reason))
     return (
         f'<header class="masthead"><div><h1>{text.TITLE}</h1><p>{text.TAGLINE}</p></div>'
         f'<div class="device"><p><b>{escape(device.name)}</b></p>'
-        f"<p>{escape(recorded.said(device.reason))} {escape(here(device))}</p></div></header>"
+        f"<p>{reason}{text.BETWEEN}{escape(here(device))}</p></div></header>"
     )
 
 

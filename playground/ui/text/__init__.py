@@ -56,6 +56,7 @@ COMMA = ", "
 CLAUSES = ", "
 SEMICOLON = "; "
 QUOTED = "“{words}”"
+BETWEEN = " "  # of two sentences
 WAIT_FOR_THIS = "{count} more waiting: one comparison runs at a time."
 QUEUE = "What runs and what waits"
 SHOWN_HERE = "shown here"

@@ -151,7 +151,7 @@ LAYER_FACTS = (
 )
 BLOCK_FACTS = (
     "第 {row} 列，第 {first} 到 {last} 行：這個區塊的誤差是 {error}，"
-    "{blocks} 個區塊的中位數是 {median}；其中 {worse} 個的誤差更大。"
+    "{blocks} 個區塊的中位數是 {median}；其中 {worse} 的誤差更大。"
 )
 FROM_GGUF = "權重取自 {file}，在那裡已捨入成該檔案的格式；原始權重的誤差會有所不同。"
 VALUES_TITLE = "這一層的值，與這個區塊的十五個值"
