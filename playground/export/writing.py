@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from peft import PeftModel
-from torch import Tensor
+from torch import Tensor, nn
 
 from playground.catalog import ModelEntry, resolve_model
 from playground.config import PRECISIONS, RunConfig, SettingsError
@@ -20,6 +20,7 @@ from playground.export.card import card
 from playground.export.offers import REPORT, Kind
 from playground.export.verify import difference, logits_of, merged_tolerance, objection
 from playground.precision.registry import recipe_of
+from playground.precision.waiting import published
 from playground.store import Run, RunStore
 from playground.training.adapter import adapted_modules
 from playground.training.durable import PARTIAL, whole_folder
@@ -186,17 +187,22 @@ def _write_merged(run: Prepared, partial: Path, dtype: torch.dtype, say: Say) ->
     scratch.mkdir()
     parameters = list(model.named_parameters())
     for at, (name, parameter) in enumerate(parameters):
-        layer = name.rpartition(".")[0]
-        weight = parameter.data
+        layer, _, attribute = name.rpartition(".")
+        weight = found = published(parameter)
         if name.endswith(".weight") and is_adapted(adapted.get_submodule(layer)):
             weight = merged_weight(adapted, layer, weight)
-        if weight.dtype != dtype or weight is not parameter.data:
+        if weight.dtype != dtype or weight is not found or parameter.is_meta:
             kept = torch.from_file(
                 str(scratch / str(at)), shared=True, size=weight.numel(), dtype=dtype
             )
             kept.copy_(weight.flatten())
-            parameter.data = kept.view(weight.shape)
-        if not parameter.data.isfinite().all():
+            weight = kept.view(weight.shape)
+            if parameter.is_meta:  # a placeholder, whose data cannot be given it
+                whole = nn.Parameter(weight, requires_grad=False)
+                setattr(model.get_submodule(layer), attribute, whole)
+            else:
+                parameter.data = weight
+        if not weight.isfinite().all():
             raise SettingsError(
                 f"'{name}' has numbers beyond what {dtype} holds; export in bf16 instead."
             )

@@ -116,7 +116,9 @@ class Decoded:
         return _in_order(self._entry.id, found)
 
     def read(self, name: str) -> Tensor:
-        return self._tensors()[name]
+        from playground.precision.waiting import published
+
+        return published(self._tensors()[name])
 
     def _tensors(self) -> dict[str, Tensor]:
         return _decoded(self._entry, self.files[0].stat().st_mtime_ns, self._home)
@@ -148,12 +150,14 @@ def find_layer(layers: list[Layer], name: str | None) -> Layer:
 
 @functools.lru_cache(maxsize=1)
 def _decoded(entry: ModelEntry, changed: int, home: Path | None) -> dict[str, Tensor]:
-    """One model at a time: it is here in full, in fp32."""
+    """One model at a time; what a run would round one by one is decoded when it is asked for."""
     from playground.training.parsed import of_home
     from playground.training.pretrained import load_model
 
-    model = load_model(entry, 1, torch.float32, keep=of_home(home))
-    return {name: tensor.detach() for name, tensor in model.named_parameters()}
+    keep = of_home(home)
+    return dict(
+        load_model(entry, 1, torch.float32, linears_in_file=True, keep=keep).named_parameters()
+    )
 
 
 def _cached(entry: ModelEntry) -> Path:

@@ -16,6 +16,7 @@ from playground.precision.found import as_linear, is_conv1d, linears, other_matr
 from playground.precision.keep import KEPT, keep, kept_layers
 from playground.precision.operands import SharedOperand
 from playground.precision.recipe import Recipe
+from playground.precision.waiting import published
 
 
 class Taken(NamedTuple):
@@ -137,7 +138,7 @@ def _read(
     adjust: Callable[[str, Tensor], Tensor] | None,
 ) -> None:
     """Brings the weight of ``found`` out of its file, to where and into what it is rounded in."""
-    weight = found.weight.detach().to(device=device, dtype=dtype)
+    weight = published(found.weight).to(device=device, dtype=dtype)
     if adjust is not None:
         weight = adjust(name, weight.t()).t() if is_conv1d(found) else adjust(name, weight)
     _refuse_non_finite(f"{name}.weight", weight)

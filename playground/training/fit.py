@@ -35,6 +35,7 @@ from playground.precision.registry import recipe_of
 from playground.precision.sixteen_bit import SixteenBitLinear
 from playground.training.adapter import trainable, with_adapter
 from playground.training.chunked import LOGITS_BYTES
+from playground.training.in_gguf import can_leave
 from playground.training.loss import CHUNKED, SELECTED, summed_loss
 from playground.training.meters import MIB, CountedMemory, Saved, WeightFacts, stored_bytes, weigh
 from playground.training.parsed import of_home
@@ -65,7 +66,7 @@ class Estimate:
         work_mib: in use within one operation beside that: a chunk of logits with its product, and
             the largest weight decoded.
         loading_mib: the most of the base while it is read: rounded Linear by Linear, with the
-            largest of them in floats beside; from GGUF it comes whole and in floats.
+            largest of them in floats beside; a few kinds of GGUF come whole and in floats.
     """
 
     precision: str
@@ -174,7 +175,7 @@ def _twin(config: RunConfig, published: Any, on_gpu: bool, fp4_native: bool) -> 
     convert(model, recipe, _META)
     if on_gpu:
         _as_on_a_gpu(model, fp4_native)
-    if not entry.gguf_file:
+    if not entry.gguf_file or can_leave(entry.path / entry.gguf_file):
         loading = stored_bytes([*model.parameters(), *model.buffers()]) + 2 * largest
     model = with_adapter(config, model, _META)
     return _Twin(model, weigh(model), loading, largest)

@@ -17,13 +17,13 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.core_model_loading import WeightRenaming
 from transformers.quantizers import HfQuantizer, register_quantizer
 from transformers.utils.quantization_config import QuantizationConfigMixin
 
 from playground.precision.found import linears
+from playground.precision.waiting import mark
 
 _METHOD = "left-in-file"
 
@@ -51,17 +51,21 @@ class _LeavesInFile(HfQuantizer):
         return dtype
 
     def _process_model_before_weight_loading(self, model: PreTrainedModel, **_: Any) -> None:
-        tied = {*model.all_tied_weights_keys, *model.all_tied_weights_keys.values()}
-        head = model.get_output_embeddings()
-        names = {f"{name}.weight" for name, linear in linears(model) if linear is not head}
-        self._left = names - tied
+        self._left = to_leave(model)
+        self._are_left: set[str] = set()
+
+    def _process_model_after_weight_loading(self, model: PreTrainedModel, **_: Any) -> None:
+        for name in self._are_left:
+            mark(model.get_parameter(name))
 
     def get_new_dtype(
         self, converter: Any, param: Any, dtype: torch.dtype | None
     ) -> torch.dtype | None:
         """The type to cast a tensor to; None leaves it as it is, and so in its file."""
+        name = converter.target_patterns[0]
         whole = isinstance(converter, WeightRenaming)
-        if whole and dtype == self._dtype and converter.target_patterns[0] in self._left:
+        if whole and dtype == self._dtype and name in self._left:
+            self._are_left.add(name)
             return None
         return dtype
 
@@ -73,7 +77,9 @@ class _LeavesInFile(HfQuantizer):
         return True
 
 
-def is_in_file(tensor: Tensor) -> bool:
-    """Whether a tensor that safetensors read is a view of the mapped file, without memory of its
-    own. (One that another library made may be no more torch's to resize.)"""
-    return not tensor.untyped_storage().resizable()
+def to_leave(model: PreTrainedModel) -> set[str]:
+    """Names of the weights that a precision reads from their file itself: those of Linears, but for
+    the output head and what is tied to another."""
+    tied = {*model.all_tied_weights_keys, *model.all_tied_weights_keys.values()}
+    head = model.get_output_embeddings()
+    return {f"{name}.weight" for name, linear in linears(model) if linear is not head} - tied

@@ -15,10 +15,9 @@ from playground.events import Coverage
 from playground.precision.convert import Taken, convert, converting
 from playground.precision.found import as_linear, linears
 from playground.precision.keep import check_kept
-from playground.precision.linear import FrozenLinear
 from playground.precision.recipe import Recipe
+from playground.precision.waiting import is_in_file
 from playground.training.adapter import check_targets
-from playground.training.in_file import is_in_file
 from playground.training.meters import MIB, stored_bytes
 from playground.training.parsed import beside
 from playground.training.pretrained import empty_model, load_checkpoint, load_configuration
@@ -65,9 +64,9 @@ def loading(
     """Loads a model and puts it into a precision, on ``device``; yields the share that is done.
 
     A Linear is read from its file when its turn comes to be rounded, so the model never stands in
-    floats as a whole (but for GGUF, which is decoded whole). What the model's architecture and the
-    settings refuse is refused before any weight is fetched. On a GPU the backends that might serve
-    are first tried on the model's own shapes.
+    floats as a whole (but for a few kinds of GGUF; see ``in_gguf``). What the model's architecture
+    and the settings refuse is refused before any weight is fetched. On a GPU the backends that
+    might serve are first tried on the model's own shapes.
 
     Args:
         check: called between the parts of the work and before each Linear; raises to give up.
@@ -95,7 +94,7 @@ def loading(
     work = converting(
         model, recipe, device, check=check, measure=measure, dtype=compute, adjust=adjust
     )
-    coverage, peak_mib = yield from watched(model, work, waiting=not entry.gguf_file)
+    coverage, peak_mib = yield from watched(model, work)
     return Base(model.to(device), tokenizer, coverage, tried, unused, peak_mib)
 
 
@@ -105,33 +104,27 @@ def compute_dtype(recipe: Recipe, device: torch.device) -> torch.dtype:
 
 
 def watched(
-    model: nn.Module, work: Generator[Taken, None, Coverage], *, waiting: bool
+    model: nn.Module, work: Generator[Taken, None, Coverage]
 ) -> Generator[float, None, tuple[Coverage, float]]:
     """Passes on the share of ``work`` that is done; returns its result and the most MiB in use.
 
-    What still lies in its file, mapped, counts for nothing, nor what lives inside one operation.
-
-    Args:
-        waiting: Linears' weights were left in their file, as ``load_checkpoint`` can.
+    What still lies in its file counts for nothing, nor what lives inside one operation.
     """
-    most = stored_bytes(_read(model, waiting))
+    most = stored_bytes(_read(model))
     while True:
         try:
             taken = next(work)
         except StopIteration as done:
             return done.value, most / MIB
-        most = max(most, stored_bytes([*_read(model, waiting), taken.exact]))
+        most = max(most, stored_bytes([*_read(model), taken.exact]))
         share = taken.share
         del taken  # or two exact weights would be there at once
         yield share
 
 
-def _read(model: nn.Module, waiting: bool) -> Iterator[Tensor]:
-    """All tensors, but not the Linears' weights that wait in their file."""
-    left = {id(m.weight) for _, m in linears(model) if not isinstance(m, FrozenLinear)}
-    for tensor in (*model.parameters(), *model.buffers()):
-        if not (waiting and id(tensor) in left and is_in_file(tensor)):
-            yield tensor
+def _read(model: nn.Module) -> Iterator[Tensor]:
+    """All tensors, but not the weights that wait in their file."""
+    return (t for t in (*model.parameters(), *model.buffers()) if not is_in_file(t))
 
 
 def linear_shapes(model: nn.Module, tokens: int) -> tuple[tuple[int, int, int], ...]:

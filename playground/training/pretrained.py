@@ -44,13 +44,12 @@ def load_checkpoint(
     """Loads a causal language model in floats, on the CPU, and its tokenizer.
 
     Reads safetensors or GGUF only, never a pickle, and runs no code that comes with the model.
-    GGUF is always decoded whole, by transformers: all of it then stands in memory in ``dtype``.
 
     Args:
         published: what ``load_configuration`` returned, if it was asked: to read it from a GGUF
             file takes seconds.
-        linears_in_file: leaves the weights of Linears in their safetensors file, in its type and
-            mapped into memory, for ``converting`` to read one at a time.
+        linears_in_file: leaves the weights of Linears in their file, for ``converting`` to read one
+            at a time: in its type and mapped into memory, or of GGUF as ``in_gguf`` has it.
         keep: folder for what was read of a GGUF file beside its weights, for the next time.
     Raises:
         SettingsError: it cannot be found or reached, has no safe weights, lacks some that its
@@ -110,6 +109,8 @@ def _weights(
         from playground.training.in_file import LeaveInFile
 
         options["quantization_config"] = LeaveInFile()
+    elif linears_in_file:
+        options["empty"] = empty_model(entry, model_config, dtype)
     model, loaded = _load(entry, "weights", where | options)
     _refuse_incomplete(entry, loaded)
     model.config.use_cache = False
@@ -210,14 +211,14 @@ def _in_cache(hub_id: str) -> bool:
 
 def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
     # Imported here: transformers takes seconds, and a wrong setting should be refused before.
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # nobody watches a worker's stderr
     loaders = {
         "tokenizer": AutoTokenizer.from_pretrained,
         "configuration": partial(_configured, entry.id),
-        "weights": AutoModelForCausalLM.from_pretrained,
+        "weights": _read,
         "architecture": partial(_empty, entry.id),
     }
     try:
@@ -242,6 +243,23 @@ def _load(entry: ModelEntry, part: str, arguments: dict[str, Any]) -> Any:
             f"The {part} of {source}model '{entry.id}' cannot be loaded ({_reason(entry, error)}); "
             "its files may be cut short or damaged: save or fetch it again, or pick another model."
         ) from error
+
+
+def _read(*, empty: Any = None, **arguments: Any) -> tuple[Any, dict[str, Any]]:
+    """``from_pretrained``, but where Linears can be left in a GGUF file.
+
+    Args:
+        empty: the same model without values; given where they should.
+    """
+    from transformers import AutoModelForCausalLM
+
+    if empty is not None:
+        from playground.training.in_gguf import can_leave, load_leaving
+
+        file = Path(arguments["pretrained_model_name_or_path"]) / arguments["gguf_file"]
+        if can_leave(file):
+            return load_leaving(file, empty, arguments["config"], arguments["dtype"])
+    return AutoModelForCausalLM.from_pretrained(**arguments)
 
 
 def _configured(model_id: str, trust_remote_code: bool, **where: Any) -> Any:

@@ -126,10 +126,10 @@ def test_of_a_gguf_file_no_tokenizer_is_read_and_the_rest_is_kept(
     monkeypatch.setattr(pretrained, "_load", load)
     file, home = str(tmp_path / "w.gguf"), tmp_path / "home"
     assert len(open_weights(file, home).layers()) == 9
-    assert read == ["configuration", "weights"]
+    assert read == ["configuration", "architecture", "weights"]
     _decoded.cache_clear()  # another child
     open_weights(file, home).layers()
-    assert read == ["configuration", "weights", "weights"]
+    assert read == ["configuration", *["architecture", "weights"] * 2]
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from playground.precision.convert import convert, converting
 from playground.precision.found import linears
 from playground.precision.linear import FrozenLinear
 from playground.precision.registry import PRECISION_RECIPES, recipe_of
-from playground.training.in_file import is_in_file
+from playground.precision.waiting import is_in_file
 from playground.training.meters import stored_bytes
 from playground.training.model import Base, load_base, loading, watched
 from playground.training.pretrained import load_checkpoint
@@ -149,12 +149,15 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, str]:
     return folders
 
 
-def allocated_mib(folder: str, work: Callable[[], Any]) -> tuple[float, Any]:
+def allocated_mib(work: Callable[[], Any], folder: str | None = None) -> tuple[float, Any]:
     """The most that torch's allocator gave out, work space of operations included.
 
-    The profiler counts a mapped file as allocated too: those are told by their size, and left out.
+    The profiler counts a mapped file as allocated too: those of ``folder`` are told by their size,
+    and left out.
     """
-    mapped = {file.stat().st_size for file in Path(folder).glob("*.safetensors")}
+    mapped = (
+        {file.stat().st_size for file in Path(folder).glob("*.safetensors")} if folder else set()
+    )
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profiler:
         result = work()
@@ -186,25 +189,25 @@ def test_it_takes_the_packed_size_two_layers_and_what_is_not_quantised(
     precision: str, tied: bool, large: dict[bool, str], configure: Configure
 ) -> None:
     config = configure(model=large[tied], precision=precision, weight_scale_rule="amax")
-    peak, base = allocated_mib(large[tied], lambda: streamed(config))
+    peak, base = allocated_mib(lambda: streamed(config), large[tied])
     assert peak <= bound_mib(base.model)
     assert 0.7 * peak < base.loading_peak_mib <= peak
 
 
 def test_what_another_library_decoded_whole_counts_whole() -> None:
-    """As GGUF is: its tensors lie in numpy's memory, which torch may not resize either."""
+    """As some GGUF is: its tensors lie in numpy's memory, which torch may not resize either."""
     model = tiny_llama()
     for parameter in model.parameters():
         parameter.data = torch.from_numpy(parameter.detach().numpy().copy())
     exact = stored_bytes([*model.parameters(), *model.buffers()]) / MIB
-    work = watched(model, converting(model, PRECISION_RECIPES["fp8"], CPU), waiting=False)
+    work = watched(model, converting(model, PRECISION_RECIPES["fp8"], CPU))
     assert returned(work)[1] >= exact
 
 
 @pytest.mark.usefixtures("seen_by_the_profiler")
 def test_the_old_way_takes_more(large: dict[bool, str], configure: Configure) -> None:
     config = configure(model=large[False], precision="fp8")
-    peak, (model, _) = allocated_mib(large[False], lambda: whole(config))
+    peak, (model, _) = allocated_mib(lambda: whole(config), large[False])
     assert peak > 1.5 * bound_mib(model)
 
 
