@@ -8,6 +8,7 @@ from html import escape
 from playground.config import PRECISIONS
 from playground.generate import Column, Conversation, Exchange
 from playground.ui import figures, recorded
+from playground.ui import text as shared
 from playground.ui.panels import badge, swatch
 from playground.ui.text import try_it as text
 
@@ -84,7 +85,7 @@ def cut(title: str, most: int = 70) -> str:
 
 def _column(column: Column) -> str:
     if column.error:
-        body = f'<p class="said is-error">{escape(column.error)}</p>'
+        body = f'<p class="said is-error">{escape(recorded.said(column.error))}</p>'
     elif column.over and not column.text.strip():
         body = f'<p class="said soft">{text.SAID_NOTHING}</p>'
     else:
@@ -101,12 +102,12 @@ def _state(column: Column) -> str:
         return ""
     if column.ended is None:
         doing = text.DOING[column.doing] if column.doing else text.WAITING
-        return f"{_tokens(column)}, {doing}" if column.tokens else doing
+        return shared.CLAUSES.join([_tokens(column), doing]) if column.tokens else doing
     said = _tokens(column)
     # The seconds of an emulation would be read as a claim about speed.
     if column.seconds is not None and column.how == "native" and column.tokens:
         said = text.TIMED.format(tokens=said, seconds=figures.number(column.seconds, 2))
-    return f"{said}, {text.ENDED[column.ended]}"
+    return shared.CLAUSES.join([said, text.ENDED[column.ended]])
 
 
 def _tokens(column: Column) -> str:

@@ -21,7 +21,18 @@ from playground.compare import RunRecord
 from playground.compare.differences import flatten
 from playground.report import Content
 from playground.store import RunStore
-from playground.ui import arms, charts, details, figures, form, held_out, marks, measured, panels
+from playground.ui import (
+    arms,
+    charts,
+    details,
+    figures,
+    form,
+    held_out,
+    marks,
+    measured,
+    panels,
+    recorded,
+)
 from playground.ui import text as page_text
 from playground.ui.log import log
 from playground.ui.text import report as text
@@ -35,6 +46,8 @@ _SHEETS = ("base.css", "try_it.css")  # of the page's; the others are of parts t
 STRETCHES = 100
 """Of each the lowest and the highest value is drawn too: nobody can ask a file for more steps."""
 MOST_EVALS = 200
+COLUMNS = 5
+"""Of a table: so many have room on paper."""
 
 
 def document(store: RunStore, content: Content) -> Iterator[str]:
@@ -43,7 +56,7 @@ def document(store: RunStore, content: Content) -> Iterator[str]:
     script = _script()
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{hashed}'; style-src 'unsafe-inline'"
-    title = text.TITLE.format(title=content.group.title)
+    title = text.TITLE.format(title=recorded.titled(content.group.title))
     yield (
         f'<!doctype html>\n<html lang="{language.spoken()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri \'none\'; '
@@ -85,17 +98,34 @@ def _body(scene: Scene, content: Content) -> str:
         _section("", panels.outcome(scene)),
         _section(text.HOW, _device(records) + arms.progress(scene)),
         _section(text.CHARTS, _charts(records)),
-        _section(text.DETAILS, details.table(records, not scene.live)),
+        _section(text.DETAILS, _figures(records, not scene.live)),
         _section(text.MEMORY, measured.memory(records)),
         _section(text.ROUNDING, measured.rounding(records)) if looked else "",
         _section(text.COVERAGE, details.coverage(records)),
         _section(text.COMMAND, _again(content)),
         _section(text.SETTINGS, _settings(records)),
         _section(text.ENVIRONMENT, _environment(records)) if known else "",
-        _section("", _fold(text.MESSAGES, log(scene))),
+        _section("", _fold(text.MESSAGES, log(_said(scene)))),
         "" if content.answers is None else _section(text.ROWS, _rows(content)),
     ]
     return f"{_header(scene, content)}<main>{''.join(parts)}</main>"
+
+
+def _figures(records: Sequence[RunRecord], over: bool) -> str:
+    """As on the page, in tables that are no wider than paper."""
+    proof = details.fair(records, over) + measured.crossed(records, COLUMNS)
+    return proof + details.columns(records, COLUMNS)
+
+
+def _said(scene: Scene) -> Scene:
+    """For the log: what was found at the ends; what was found on the way is in the chart."""
+    ends = [
+        replace(
+            a, record=replace(a.record, evals=[e for e in a.record.evals if e.when != "during"])
+        )
+        for a in scene.arms
+    ]
+    return replace(scene, arms=ends)
 
 
 def _section(heading: str, body: str) -> str:
@@ -130,8 +160,9 @@ def _header(scene: Scene, content: Content) -> str:
     )
     about = [
         line,
-        text.PRESET.format(preset=group.preset),
+        *_ran_on(scene.records),
         text.HELD_AT.format(time=_moment(group.created_at)),
+        text.PRESET.format(preset=group.preset),
         group.id,
     ]
     said = [group.note, text.STILL_RUNNING if scene.live else ""]
@@ -139,9 +170,18 @@ def _header(scene: Scene, content: Content) -> str:
     state = panels.overall({run.status for run in group.runs})
     return (
         f'<header><p class="soft">{text.MADE_BY}</p><div class="heading">'
-        f"<h1>{escape(group.title)}</h1>{panels.chip(state)}"
+        f"<h1>{escape(recorded.titled(group.title))}</h1>{panels.chip(state)}"
         f"<p>{escape(' · '.join(about))}</p></div>{more}</header>"
     )
+
+
+def _ran_on(records: Sequence[RunRecord]) -> Iterator[str]:
+    """The devices, and whether the formats were native to them."""
+    names = dict.fromkeys(r.facts.device["name"] for r in records if r.facts.device)
+    hows = dict.fromkeys(r.facts.how for r in records if r.facts.how)
+    if names:
+        how = page_text.COMMA.join(page_text.HOW_WORDS[how] for how in hows)
+        yield text.RAN_ON.format(device=page_text.COMMA.join(names), how=how)
 
 
 def _moment(unix_seconds: float) -> str:
@@ -153,8 +193,8 @@ def _device(records: Sequence[RunRecord]) -> str:
     found = next((r.facts.device for r in records if r.facts.device), None)
     if not found:
         return ""
-    said = [str(found[key]) for key in ("name", "reason") if found.get(key)]
-    return f'<p class="soft">{escape(". ".join(said))}</p>'
+    name, reason = str(found.get("name", "")), recorded.said(str(found.get("reason") or ""))
+    return f'<p class="soft"><b>{escape(name)}</b> {escape(reason)}</p>'
 
 
 def _charts(records: Sequence[RunRecord]) -> str:
@@ -168,7 +208,12 @@ def _charts(records: Sequence[RunRecord]) -> str:
 
 
 def _settings(records: Sequence[RunRecord]) -> str:
-    return _differing(records, [flatten(r.config.model_dump(mode="json")) for r in records])
+    found = [flatten(r.config.model_dump(mode="json")) for r in records]
+    for name in ("precision", "training.seed"):  # by these the runs are called
+        every = list(dict.fromkeys(table[name] for table in found))
+        for table in found:
+            table[name] = every
+    return _differing(records, found)
 
 
 def _environment(records: Sequence[RunRecord]) -> str:
@@ -190,7 +235,7 @@ def _differing(records: Sequence[RunRecord], tables: Sequence[Mapping[str, Any]]
             each = ((escape(value), escape("; ".join(runs))) for value, runs in whose.items())
             cell = "".join(f"{value}<em>{runs}</em>" for value, runs in each)
         lines += f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{cell}</td></tr>'
-    return f'<div class="wide" tabindex="0"><table class="facts pairs">{lines}</table></div>'
+    return f'<div class="columns"><table class="facts pairs">{lines}</table></div>'
 
 
 def _value(value: Any) -> str:

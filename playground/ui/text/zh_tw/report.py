@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-HEADING = "可以送人的報告"
+HEADING = "可以分享的報告"
 INTRO = (
     "一個不需網路、從磁碟就能開的 HTML 檔，或只有數字。"
     "不含你的資料夾、存取權杖、使用者名稱，也不含任何資料列。"
@@ -14,7 +14,7 @@ INTRO_ROWS = (
 WITH_ROWS = "附上保留資料的列與答案"
 FORMATS = {"html": "報告（HTML）", "json": "JSON", "csv": "CSV"}
 ROWS_FOR_OWNERS = "請先登入：資料列只給可以更動這裡的人。"
-BUSY = "其他人也在要報告；請一分鐘後再試。"
+BUSY = "其他人也在索取報告；請一分鐘後再試。"
 UNKNOWN = "沒有這份報告。"
 NO_ROOM = "這台機器的磁碟沒有空間寫報告；請騰出空間再試。"
 
@@ -22,6 +22,7 @@ TITLE = "{title}：FP4 Playground 的比較"
 MADE_BY = "FP4 Playground"
 SETTINGS_LINE = "{model}，{dataset}，各 {steps} 步"
 PRESET = "預設組合 {preset}"
+RAN_ON = "在 {device} 上，{how}"
 HELD_AT = "{time} 開始"
 STILL_RUNNING = "寫這份報告時，它還在跑。"
 HOW = "各自如何執行"
