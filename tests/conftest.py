@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.metadata
 import os
 import platform
+import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -31,6 +34,24 @@ DEADLINE_S = 60  # far beyond what anything takes: only a fault gets here
 def pytest_report_header() -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES)
     return f"python {platform.python_version()}, {versions}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take longest first: one that began last would leave the other processes idle.
+
+    ``--dist loadfile --no-loadscope-reorder`` hands the files out in this order.
+    """
+    takes: dict[Path, float] = defaultdict(float)
+    for item in items:
+        takes[item.path] += _seconds(item)
+    items.sort(key=lambda item: -takes[item.path])  # within a file the order stays
+
+
+def _seconds(item: pytest.Item) -> float:
+    """What a test takes, roughly."""
+    if item.get_closest_marker("slow"):
+        return 20
+    return 5 if "chromium" in getattr(item, "fixturenames", ()) else 0.1
 
 
 def until(true: Callable[[], object], what: str, deadline_s: float = DEADLINE_S) -> None:
@@ -59,14 +80,31 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def trained_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with one finished comparison that was really trained; copy it to change anything."""
+    """A home with one finished comparison that was really trained; copy it to change anything.
+
+    Of several test processes the first that asks trains it, and each has a copy.
+    """
+    own = tmp_path_factory.mktemp("trained") / "home"
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        _train(own)
+        return own
+    for_all = tmp_path_factory.getbasetemp().parent / "trained"
+    with for_all.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not for_all.exists():
+            unfinished = own.with_name("unfinished")
+            _train(unfinished)
+            unfinished.rename(for_all)
+    shutil.copytree(for_all, own)
+    return own
+
+
+def _train(home: Path) -> None:
     from tests.trained import configured, train_into
 
-    home = tmp_path_factory.mktemp("trained") / "home"
     store = RunStore(home)
     train_into(store, configured("fp16"), configured("nvfp4"))
     store.close()
-    return home
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ def _writes(report: object) -> tuple[str, ...]:
     return _child(f"open(arguments[arguments.index('--json') + 1], 'w').write({text!r})")
 
 
+@pytest.mark.slow
 @pytest.fixture
 def on(monkeypatch: pytest.MonkeyPatch):
     return lambda device: monkeypatch.setattr(hardware, "detect", lambda: device)

@@ -38,6 +38,7 @@ def settle_and_requeue(store: RunStore, run_id: str, code: int) -> None:
     assert store.claim_next(OWNER)
 
 
+@pytest.mark.slow
 @pytest.fixture
 def config(configure: Callable[..., RunConfig]) -> RunConfig:  # noqa: F811
     return configure(

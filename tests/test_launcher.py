@@ -137,6 +137,7 @@ class TestStop:
         launcher.stop(group.id)
         assert {run.status for run in until_over(store, group.id, 10).runs} == {"stopped"}
 
+    @pytest.mark.slow
     def test_a_worker_that_hears_nothing_is_gone_within_ten_seconds(
         self, store: RunStore, launch: Launch
     ) -> None:

@@ -135,6 +135,7 @@ class TestRestart:
             "interrupted",  # nothing starts by itself later
         ]
 
+    @pytest.mark.slow
     def test_a_server_that_lives_keeps_its_runs_and_the_queue_is_shared(
         self, store: RunStore, launch: Launch, server: Callable[..., tuple[subprocess.Popen, str]]
     ) -> None:

@@ -303,6 +303,7 @@ def damaged(draw: st.DrawFn) -> Awkward:
     return case._replace(content=bytes(content))
 
 
+@pytest.mark.slow
 @settings(SAME_EVERY_TIME, max_examples=300)
 @given(case=damaged() | st.builds(Awkward, st.sampled_from(KINDS_OF_FILE), st.binary(max_size=40)))
 def test_whatever_a_file_holds_it_is_read_or_refused_in_a_sentence(

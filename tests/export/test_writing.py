@@ -67,6 +67,7 @@ def base() -> Any:
     return AutoModelForCausalLM.from_pretrained(TINY.path, dtype=torch.float32)
 
 
+@pytest.mark.slow
 def test_the_adapter_is_the_runs_own_bit_for_bit(store: RunStore, run: Run, adapter: Path) -> None:
     report = exported(adapter)
     assert report["largest"] == 0 and report["tolerance"] == 0 and report["positions"] > 50

@@ -57,6 +57,7 @@ def test_a_model_and_again(scope: Microscope) -> None:
     assert json.dumps(again["answer"]["rows"]) == json.dumps(last["answer"]["rows"])
 
 
+@pytest.mark.slow
 def test_a_run_that_starts_has_the_machine_to_itself(scope: Microscope, home: Path) -> None:
     scope.numbers(written(EXAMPLES["gaussian"]))
     assert evict(home) == ["lens", "lens-of-models"]

@@ -60,6 +60,7 @@ def ask(answerer: Answerer, trained_home: Path, tmp_path: Path) -> Ask:
     return put
 
 
+@pytest.mark.slow
 def test_each_column_writes_what_its_evaluation_wrote(ask: Ask, trained_home: Path) -> None:
     """Base and tuned swapped, or one arm's adapter on another's base, would show.
 

@@ -22,6 +22,7 @@ def _answers(text: str) -> tuple[str, ...]:
     return _child(f"pathlib.Path(folder, 'answer.json').write_text({text!r})")
 
 
+@pytest.mark.slow
 def test_the_real_child() -> None:
     found = ask(QUICK, rows=2)
     assert [row["fate"] for row in found["rows"]] == ["training", "training"]

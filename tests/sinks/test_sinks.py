@@ -151,6 +151,7 @@ class TestTensorBoard:
         steps = [(1, 4.0), (2, 4.0), (3, 3.0), (4, 3.0), (5, 3.0)]
         assert tensorboard_values(home)["steps/loss"] == steps
 
+    @pytest.mark.slow
     def test_a_comparison_has_one_run_for_each_arm(
         self, store: RunStore, launch: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -37,6 +37,7 @@ def test_training_moves_both_matrices_of_every_layer(
         assert not torch.equal(tensor, start), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "nvfp4"])
 def test_before_is_the_bare_base_and_after_the_adapted_one(
     precision: str, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

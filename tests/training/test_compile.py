@@ -80,6 +80,7 @@ def passes(
     return losses, gradients
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "checkpointed", "backend"),
     [("nvfp4", False, "eager"), ("fp16", True, "aot_eager")],

@@ -205,6 +205,7 @@ def count_checks(config: RunConfig, folder: Path) -> int:
     return len(calls)
 
 
+@pytest.mark.slow
 def test_stop_is_heard_at_every_stage(configure: Configure, tmp_path: Path) -> None:
     config = configure(precision="nvfp4", max_steps=2, eval_every=1, exact_match_rows=2)
     total = count_checks(config, tmp_path / "whole")

@@ -49,6 +49,7 @@ def count_of_calls(monkeypatch: pytest.MonkeyPatch) -> list[nn.Module]:
     return called
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"gradient_checkpointing": True}, {"packing": True}])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_as_much_is_saved_as_by_all_blocks(

@@ -74,6 +74,7 @@ def _another_process() -> None:
     random.seed(999)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "settings"),
     [

@@ -43,6 +43,7 @@ def every_tab(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
 def test_axe_finds_nothing_serious(served: Served, visit, width: int, dark: bool) -> None:
     served.hold_at(20)

@@ -22,6 +22,7 @@ from tests.ui.conftest import Served, free_port, until
 from tests.ui.running import ROOT, App, get, serving
 
 
+@pytest.mark.slow
 def test_serve_start_and_end(run_app: App, tmp_path: Path) -> None:
     port = free_port()
     home = tmp_path / "home"
@@ -131,9 +132,12 @@ def test_the_page_mentions_no_other_host(served: Served) -> None:
     assert config["analytics_enabled"] is False
 
 
-def test_building_the_page_starts_no_run(tmp_path: Path) -> None:
+def test_building_the_page_starts_no_run_and_binds_every_event_quietly(tmp_path: Path) -> None:
     store = RunStore(tmp_path)
     launcher = Launcher(store)
-    build_app(store, launcher, hardware.detect())
+    app = build_app(store, launcher, hardware.detect())
     assert store.list_groups() == []
     launcher.close()
+    # Else a browser copies, at each event, all that is shown in what any event fills (ui/quiet.py).
+    loud = [fn.name for fn in app.fns.values() if fn.outputs and fn.show_progress_on != []]
+    assert loud == []

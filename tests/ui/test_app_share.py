@@ -20,6 +20,7 @@ SHARED = ("-m", "tests.ui.shared_app")
 UPLOAD = "/gradio_api/upload"
 
 
+@pytest.mark.slow
 def test_a_shared_page_asks_for_its_generated_password(run_app: App, tmp_path: Path) -> None:
     port = free_port()
     token, user = "hf_plantedTokenOfATest", "SECRET-planted-in-a-variable"
@@ -59,6 +60,8 @@ def test_a_shared_page_asks_for_its_generated_password(run_app: App, tmp_path: P
     assert "Traceback" not in app.log.read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_without_a_tunnel_it_goes_on_locally(run_app: App, tmp_path: Path) -> None:
     port = free_port()
     app = run_app("--share", "--port", str(port), program=SHARED, FAKE_TUNNEL="no client")

@@ -107,6 +107,7 @@ def test_arms_are_told_apart_by_their_seed(store: RunStore) -> None:
     assert export.ready(store, group) == ""
 
 
+@pytest.mark.slow
 @pytest.fixture
 def served_trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
     """The page over a comparison that has been trained."""

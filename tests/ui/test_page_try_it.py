@@ -168,6 +168,7 @@ def test_held_out_rows_can_be_narrowed_and_show_markup_as_text(asked: Served, vi
     expect(rows).to_have_count(1)
 
 
+@pytest.mark.slow
 @pytest.fixture
 def trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
     """The page over a comparison that has been trained, and the real child."""
