@@ -7,6 +7,7 @@ home next removes them. A folder that is not noted is never touched.
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,7 @@ class Removal(Archive):
         with self.reading() as db:
             left = [row["folder"] for row in db.execute("SELECT folder FROM removals")]
         for name in left:
-            shutil.rmtree(self.home / name, ignore_errors=True)
+            _remove(self.home / name)
             if not (self.home / name).exists():  # else the next opening tries again
                 with self.writing() as db:
                     db.execute("DELETE FROM removals WHERE folder = ?", (name,))
@@ -104,15 +105,29 @@ class Removal(Archive):
             )
 
     def _folders(self, group_id: str) -> list[Path]:
-        """Those that are there: of each run, and of what TensorBoard was given."""
+        """Those that are there: of each run, and of what TensorBoard and trackio were given.
+
+        trackio keeps a project in ``{project}.db``, beside which SQLite may have two more files:
+        https://huggingface.co/docs/trackio/storage_schema
+        """
         group = self.get_group(group_id)
         every = [*map(self.run_folder, group.run_ids), self.home / "tensorboard" / group_id]
-        return [folder for folder in every if folder.is_dir()]
+        trackio = (self.home / "trackio").glob(f"{group_id}.db*")
+        return [*(folder for folder in every if folder.is_dir()), *sorted(trackio)]
 
 
 def _names(home: Path, folders: list[Path]) -> list[tuple[str]]:
     return [(str(folder.relative_to(home)),) for folder in folders]
 
 
-def _size(folder: Path) -> int:
-    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):  # the next opening tries again
+            path.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files if not file.is_dir())

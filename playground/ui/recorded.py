@@ -18,15 +18,19 @@ from typing import NamedTuple
 from playground import language
 from playground.language import ENGLISH, LANGUAGES
 from playground.presets import Preset, list_presets
+from playground.ui import text as page
 from playground.ui.text import cards as words
+from playground.ui.text import labels
 
 OTHERS = tuple(code for code in LANGUAGES if code != ENGLISH)
 _BELOW = {code: language.beside(words, "below", code) for code in OTHERS}
 _PRESETS = {code: language.beside(words, "presets", code).PRESETS for code in OTHERS}
 
+_CHANGED = re.compile(rf"(^|, )({'|'.join(['model', 'dataset', *labels.LABELS])})=")
 _QUOTES = {"'": "'", "“": "”", "`": "`"}
 _VAGUE = 16  # characters
 _SENTENCES = re.compile(r"(?<=[.?!。？！]) (?=\S)")
+_LONGEST = 2_000  # what is longer holds what somebody has sent, and is no sentence
 _MOST_WITHIN = 3  # what looks like the end of a sentence may stand in a name
 _WIDE_ENDS = "。？！"
 _ITEM = r"(?:'[^']*'|[^\s,']+)"
@@ -36,12 +40,21 @@ _BETWEEN = re.compile(r", and |, | and | or ")
 
 def said(sentence: str) -> str:
     """A sentence that was written below the page; one that is in no table stays as it is."""
+    if len(sentence) > _LONGEST:
+        return sentence
     return language.of_twins(sentence, lambda code: _told(sentence, code))
 
 
 def titled(title: str) -> str:
-    """A comparison's title; what it has of a preset of ours, in the visitor's language."""
-    return language.of_twins(title, lambda code: _titled(title, code))
+    """A comparison's title; what it has of a preset of ours, in the words of the page.
+
+    What was changed since stands behind the preset's title, as ``max_steps=40``, and is told with
+    the label that the form has for it.
+    """
+    own, colon, changes = title.partition(": ")
+    if own not in _titles().values():
+        return title
+    return language.of_twins(f"{own}{colon}{_labelled(changes)}", lambda code: _titled(title, code))
 
 
 def told(preset: Preset) -> Preset:
@@ -60,13 +73,17 @@ def _of_preset(name: str, part: str, code: str) -> str:
 
 
 def _titled(title: str, code: str) -> str:
-    """What was changed stands behind the preset's own: ``Quick look: max_steps 40``."""
     own, colon, changes = title.partition(": ")
-    name = next((name for name, known in _titles().items() if known == own), None)
-    if name is None:
-        return title
+    name = next(name for name, known in _titles().items() if known == own)
+    with language.speaking(code):
+        changes = _labelled(changes)
     twin = _PRESETS[code][name]["title"]
     return f"{twin}{_BELOW[code].COLON}{changes}" if colon else twin
+
+
+def _labelled(changes: str) -> str:
+    names = {"model": page.MODEL, "dataset": page.DATASET, **labels.LABELS}
+    return _CHANGED.sub(lambda found: f"{found[1]}{names[found[2]]} ", changes)
 
 
 @cache

@@ -50,7 +50,10 @@ def _ended(store: RunStore, title: str) -> Group:
         (adapter / "adapter_model.safetensors").write_bytes(b"x" * 1000)
     board = store.home / "tensorboard" / group.id
     board.mkdir(parents=True)
-    (board / "events").write_bytes(b"x" * 24)
+    (board / "events").write_bytes(b"x" * 20)
+    (store.home / "trackio").mkdir(exist_ok=True)
+    for end in ("db", "db-wal"):
+        (store.home / "trackio" / f"{group.id}.{end}").write_bytes(b"x" * 2)
     return store.get_group(group.id)
 
 
@@ -60,8 +63,11 @@ def _rows(store: RunStore) -> dict[str, int]:
     return {name: db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
 
 
+KINDS = ("runs", "tensorboard", "trackio")
+
+
 def _folders(home: Path) -> set[str]:
-    return {path.name for kind in ("runs", "tensorboard") for path in (home / kind).iterdir()}
+    return {path.name for kind in KINDS for path in (home / kind).iterdir()}
 
 
 def test_what_would_go_is_told(store: RunStore, group: Group) -> None:
@@ -121,7 +127,7 @@ def test_dying_before_the_files_went_leaves_no_half(
 ) -> None:
     monkeypatch.setattr(RunStore, "finish_removals", lambda self: None)  # killed right then
     store.delete(group.id)
-    assert len(_folders(store.home)) == 3
+    assert len(_folders(store.home)) == 5
     assert store.list_groups() == []
     monkeypatch.undo()
     stray = store.home / "runs" / "r-of-a-database-moved-away"
@@ -139,7 +145,7 @@ def test_dying_in_the_middle_of_the_rows_leaves_all(
     with pytest.raises(sqlite3.OperationalError):
         store.delete(group.id)
     assert _rows(store) == before
-    assert len(_folders(store.home)) == 3
+    assert len(_folders(store.home)) == 5
     assert store.get_group(group.id) == group
 
 

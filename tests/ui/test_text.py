@@ -13,7 +13,7 @@ import pytest
 
 from playground import language
 from playground.language import Words, twin
-from playground.presets import list_presets
+from playground.presets import list_presets, load_preset
 from playground.ui import recorded, text
 from playground.ui.text import cards
 from playground.ui.text.zh_tw import below as chinese_below
@@ -117,6 +117,9 @@ def test_our_presets_are_told_of_with_the_same_figures() -> None:
 def test_a_title_that_a_comparison_has_from_a_preset_is_told() -> None:
     with language.speaking("zh-TW"):
         assert recorded.titled("Quick look") == "快速一覽"
-        assert recorded.titled("Quick look: max_steps=40") == "快速一覽：max_steps=40"
+        assert recorded.titled("Quick look: max_steps=40") == "快速一覽：步數 40"
         assert recorded.titled("Quick looks") == "Quick looks"
     assert recorded.titled("Quick look") == "Quick look"
+    composed = load_preset("quick", {"learning_rate": "2e-3", "max_steps": "9"}).title
+    assert recorded.titled(composed) == "Quick look: Learning rate 2e-3, Steps 9"
+    assert recorded.titled("Mine: max_steps=9") == "Mine: max_steps=9"  # as somebody typed it

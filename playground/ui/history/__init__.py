@@ -171,12 +171,13 @@ def build(
 
     def on_delete(shown: Listing) -> list[Any]:
         try:
-            title = store.get_group(shown.chosen or "").title
-            store.delete(shown.chosen or "")
+            group = store.get_group(shown.chosen or "")
+            store.delete(group.id)
         except SettingsError as error:
             return choose(shown, panels.notice(str(error)))
-        said = panels.notice(text.DELETED.format(title=recorded.titled(title)), "info")
-        return choose(replace(shown, chosen=None), said)
+        said = panels.notice(text.DELETED.format(title=recorded.titled(group.title)), "info")
+        gone = (*shown.gone, *group.run_ids)
+        return choose(replace(shown, chosen=None, gone=gone), said)
 
     def on_setting(shown: Listing, key: str | None) -> Any:
         group = manage.find(store, shown.chosen)

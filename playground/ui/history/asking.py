@@ -22,6 +22,7 @@ class Listing:
     Attributes:
         page: from 0.
         chosen: id of the comparison that is managed; None: none.
+        gone: ids of runs that were deleted here, which are not to stay ticked.
         token / drawn: of the store, and of the list as it was last drawn: a tick draws nothing anew
             that is there already.
     """
@@ -29,6 +30,7 @@ class Listing:
     search: Search = field(default_factory=Search)
     page: int = 0
     chosen: str | None = None
+    gone: tuple[str, ...] = ()
     token: int = -1
     drawn: int = 0
 

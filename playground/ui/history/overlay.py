@@ -32,7 +32,8 @@ _SEED = "training.seed"
 class Overlay:
     """Some runs as the page shows them, as of one moment.
 
-    tokens: of the comparisons that they are from; problem: why there is nothing to show.
+    tokens: of the comparisons that they are from. missing: how many that were asked for are gone.
+    problem: why there is nothing to show.
     """
 
     run_ids: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Overlay:
     runs: list[Run] = field(default_factory=list)
     records: list[RunRecord] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
+    missing: int = 0
     problem: str | None = None
 
 
@@ -54,12 +56,14 @@ def look(store: RunStore, run_ids: Sequence[str], seen: Sequence[int] = ()) -> O
     if not FEWEST <= len(run_ids) <= MOST:
         return Overlay(problem=words.OVERLAY_FEW.format(count=len(run_ids)))
     try:
-        runs = [store.get_run(name) for name in run_ids]
+        runs = [run for name in run_ids if (run := _found(store, name))]
+        if len(runs) < FEWEST:
+            return Overlay(problem=words.OVERLAY_GONE.format(count=len(run_ids) - len(runs)))
         tokens = tuple(store.change_token(run.group_id) for run in runs)
         if tokens == tuple(seen):
             return None
-        titles = [store.get_group(run.group_id).title for run in runs]
-    except SettingsError as error:
+        titles = [recorded.titled(store.get_group(run.group_id).title) for run in runs]
+    except SettingsError as error:  # deleted between two looks
         return Overlay(problem=str(error))
     records = [
         RunRecord.of(
@@ -69,8 +73,15 @@ def look(store: RunStore, run_ids: Sequence[str], seen: Sequence[int] = ()) -> O
         )
         for run in runs
     ]
-    live = any(not run.over for run in runs)
-    return Overlay(tuple(run_ids), tokens, live, runs, records, titles)
+    live, missing = any(not run.over for run in runs), len(run_ids) - len(runs)
+    return Overlay(tuple(run.id for run in runs), tokens, live, runs, records, titles, missing)
+
+
+def _found(store: RunStore, run_id: str) -> Run | None:
+    try:
+        return store.get_run(run_id)
+    except SettingsError:
+        return None
 
 
 def payload(found: Overlay) -> dict[str, Any] | None:
@@ -97,8 +108,9 @@ def heading(found: Overlay) -> str:
         )
     )
     kind, said = banner(found.records)
+    gone = notice(words.OVERLAY_LEFT.format(count=found.missing) if found.missing else None, "info")
     return (
-        f"<h2>{words.OVERLAY_HEADING.format(count=len(found.runs))}</h2>"
+        f"<h2>{words.OVERLAY_HEADING.format(count=len(found.runs))}</h2>{gone}"
         f'<ol class="overlaid">{items}</ol>{notice(said, kind)}'
     )
 

@@ -6,11 +6,12 @@ const MOST = 8;
 const ticked = new Set();
 
 function settle() {
+  const bar = element.querySelector(".ticked");
+  for (const run of (bar?.dataset.gone ?? "").split(",")) ticked.delete(run);
   for (const box of element.querySelectorAll("input[data-run]")) {
     box.checked = ticked.has(box.dataset.run);
     box.disabled = !box.checked && ticked.size >= MOST;
   }
-  const bar = element.querySelector(".ticked");
   if (!bar) return;
   const said = ticked.size ? (ticked.size === 1 ? words.one : words.several) : words.none;
   bar.textContent = `${said.replace("{count}", ticked.size)} `;

@@ -17,14 +17,16 @@ from playground.ui.text import history as words
 
 def table(past: Past, listing: Listing) -> str:
     """The list as HTML, or a sentence when there is nothing to list."""
+    gone = ",".join(listing.gone)
+    bar = f'<div class="ticked" role="status" data-gone="{escape(gone)}"></div>'
     if not past.total:
         plain = Search(by=listing.search.by, descending=listing.search.descending)
         said = words.EMPTY if listing.search == plain else words.NOTHING_LIKE_IT
-        return f'<div class="empty"><p>{said}</p></div>'
+        return f'{bar}<div class="empty"><p>{said}</p></div>'
     heads = "".join(_head(key, name, listing.search) for key, name in words.COLUMNS.items())
     rows = "".join(_row(g, past.differences.get(g.id), listing.chosen) for g in past.groups)
     return (
-        f'<div class="ticked" role="status"></div><div class="wide" tabindex="0">'
+        f'{bar}<div class="wide" tabindex="0">'
         f'<table class="past"><thead><tr>{heads}<td></td></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
         f"{_pager(past.total, listing.page)}"
@@ -52,15 +54,20 @@ def _row(group: Group, difference: float | None, chosen: str | None) -> str:
     arms = "".join(_arm(group, [r for r in group.runs if r.precision == n]) for n in names)
     manage = escape(words.MANAGE_ONE.format(title=recorded.titled(group.title)))
     here = ' aria-current="true"' if group.id == chosen else ""
-    told = text.EM_DASH
+    told, missing = text.EM_DASH, " is-none"
     if difference is not None:
-        told = words.DIFFERENCE.format(value=figures.signed(difference))
+        told, missing = words.DIFFERENCE.format(value=figures.signed(difference)), ""
+    about = (
+        escape(private(config.model)),
+        escape(printable(called(config.dataset))),
+        escape(steps),
+    )
+    about = "".join(f"<span>{part}</span>" for part in about)
     return (
         f'<tr{here}><td class="when">{figures.moment(group.created_at)}</td>'
         f'<td>{link}<span class="id">{escape(group.preset)} · {escape(group.id)}</span>{note}</td>'
-        f"<td>{escape(private(config.model))}<br>"
-        f"{escape(printable(called(config.dataset)))}<br>"
-        f'{escape(steps)}</td><td>{arms}</td><td class="delta">{told}</td>'
+        f'<td class="about">{about}</td><td>{arms}</td>'
+        f'<td class="delta{missing}" data-named="{escape(words.COLUMNS["difference"])}">{told}</td>'
         f'<td class="manage"><button type="button" data-open="{escape(group.id)}" '
         f'aria-label="{manage}">{words.MANAGE}</button></td></tr>'
     )

@@ -97,6 +97,8 @@ DELETED = "“{title}” is deleted."
 OVERLAY_HEADING = "{count} runs over each other"
 OVERLAY_RUN = "{label}, seed {seed}"
 OVERLAY_FEW = "The address names {count} runs; tick two to eight in the list."
+OVERLAY_GONE = "Fewer than two of these runs are left, for {count} were deleted; tick others below."
+OVERLAY_LEFT = "{count} more in the address were deleted and are left out."
 NOT_CONTROLLED = (
     "No controlled comparison. These runs differ in {names}: what the curves show may come from "
     "any of these."

@@ -202,7 +202,14 @@ class TestOverlay:
             assert "tick two to eight" in found.problem
             assert overlay.payload(found) is None
         gone = overlay.look(store, [group.run_ids[0], "r-<b>"])
-        assert "is unknown" in gone.problem and "<b>" not in overlay.heading(gone)
+        assert "for 1 were deleted" in gone.problem and "<b>" not in overlay.heading(gone)
+
+    def test_what_was_deleted_is_left_out_and_said(self, store: RunStore) -> None:
+        group = ended(store, "t", fakes.preset("steady"))
+        found = overlay.look(store, [group.run_ids[0], "r-gone", group.run_ids[1]])
+        assert list(found.run_ids) == group.run_ids and "1 more in the address" in overlay.heading(
+            found
+        )
 
 
 def test_a_deleted_comparison_is_said_to_be_gone_where_it_was_shown(store: RunStore) -> None:

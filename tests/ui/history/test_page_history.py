@@ -168,4 +168,13 @@ def test_ticked_runs_are_laid_over_each_other(served: Served, visit) -> None:
     second.get_by_role("button", name="Close").first.click()
     expect(second.locator("#overlay-charts")).to_be_hidden()
     wrong = visit(f"{served.url}/?runs={ids},r-none")
-    expect(wrong.get_by_role("alert")).to_contain_text("'r-none' is unknown")
+    expect(wrong.locator("#overlay-heading")).to_contain_text("1 more in the address were deleted")
+    # A deleted comparison's runs do not stay ticked.
+    third = visit(served.url + "/?page=history", ready=None)
+    for name in ("one", "other"):
+        third.get_by_role("checkbox", name=f"Lay NVFP4 of {name} over others").check()
+    expect(third.locator(".ticked")).to_contain_text("2 runs ticked")
+    third.get_by_role("button", name="Manage one").click()
+    third.get_by_role("button", name="Delete…").click()
+    third.get_by_role("button", name="Delete for good").click()
+    expect(third.locator(".ticked")).to_contain_text("1 run ticked")
