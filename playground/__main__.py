@@ -246,19 +246,35 @@ def _see_through(
     if sentence := waiting_for(store, group_id):
         say(sentence)
 
-    def heed() -> None:
-        if told_to_leave() and not store.get_group(group_id).stopping:
-            launcher.stop(group_id)  # first, for the terminal to speak to may be gone
+    def ours() -> list[Run]:
+        """What this terminal started and still has: others may work on the same comparison."""
+        found = [store.get_run(run_id) for run_id in run_ids]
+        return [run for run in found if run.owner == launcher.owner and (run.pid or not run.over)]
+
+    def stop_ours() -> bool:
+        """Whether there was anything to stop."""
+        asked = [run.id for run in ours() if not run.over and not run.stop_requested]
+        for run_id in asked:
+            launcher.stop(run_id)
+        return bool(asked)
+
+    def leaves() -> bool:
+        if not told_to_leave():
+            return False
+        if stop_ours():  # first, for the terminal to speak to may be gone
             say("Stopping; this takes at most 10 seconds.")
+        return not ours()
 
     try:
-        group = follow(store, group_id, view(store, console), heed)
+        group = follow(store, group_id, view(store, console), leaves)
     except BaseException:  # the pipe we print to is closed, say: what nobody sees must not go on
-        launcher.stop(group_id)
-        _wait_for_end(store, run_ids, _STOPPED_WITHIN_S)
+        stop_ours()
+        _wait_for_end(store, [run.id for run in ours()], _STOPPED_WITHIN_S)
         raise
     finally:
         launcher.close()
+    if not group.over:
+        say("What others started of it goes on.")
     result = group_result(store, group)
     _print_group(result, group)
     if any(not run.why_not_resumable for run in group.runs):

@@ -44,21 +44,23 @@ def view(store: RunStore, console: Console) -> View:
     return _LiveView(store, console) if console.is_terminal else _PlainView(store, console)
 
 
-def follow(store: RunStore, group_id: str, drawn: View, each_look: Callable[[], None]) -> Group:
-    """Draws until every run has ended and its process is gone.
+def follow(store: RunStore, group_id: str, drawn: View, leaves: Callable[[], bool]) -> Group:
+    """Draws until every run has ended and its process is gone, or until ``leaves`` says so.
 
-    Asks the store "anything new?" and redraws only then; ``each_look`` is called every time.
+    Asks the store "anything new?" and redraws only then; ``leaves`` is asked every time.
     """
     token = None
     with drawn:
         while True:
-            each_look()
+            leave = leaves()
             now = store.change_token(group_id)
             if now != token:
                 token, group = now, store.get_group(group_id)
                 drawn.show(group)
                 if group.over and not any(run.pid for run in group.runs):
                     return group
+            if leave:
+                return group
             time.sleep(_LOOK_S)
 
 

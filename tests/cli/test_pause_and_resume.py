@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from playground import __main__ as terminal
 from playground.store import Group, RunStore
 from tests.cli.terminals import Say, started
 from tests.conftest import until
@@ -50,6 +51,18 @@ class TestPauseAndResume:
         assert code == 0
         assert f"python -m playground resume {group.id} --home " in out  # for the other
         assert [r.status for r in store.get_group(group.id).runs] == ["paused", "finished"]
+
+    def test_who_leaves_stops_only_what_they_started_themselves(
+        self, say: Say, group: Group, store: RunStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs, ours = group.run_ids
+        say("pause", ours)
+        monkeypatch.setattr(terminal, "interrupted", lambda: lambda: True)  # Ctrl-C at once
+        code, out, _ = say("resume", ours)
+        assert code == 1 and "Stopping" in out and "What others started of it goes on.\n" in out
+        assert store.get_run(ours).status == "stopped"
+        assert not store.get_run(theirs).stop_requested
+        until(lambda: store.get_run(theirs).status == "finished", "the other terminal's run")
 
     def test_what_cannot_be_resumed_is_refused_in_a_sentence(
         self, say: Say, group: Group, store: RunStore
