@@ -144,7 +144,19 @@ def table(records: Sequence[RunRecord], over: bool) -> str:
     """One column for each run, one row for each fact; what was not measured is a dash."""
     if not records:
         return ""
-    repeated = several_seeds(records)
+    more = text.SIDEWAYS.format(count=len(records))
+    swipe = f'<p class="sideways">{more}</p>' if len(records) > 2 else ""
+    return f"{fair(records, over)}{crossed(records)}{swipe}{columns(records)}"
+
+
+def columns(records: Sequence[RunRecord], at_once: int | None = None) -> str:
+    """The table alone; as several below each other with at most ``at_once`` columns each."""
+    repeated, most = several_seeds(records), at_once or len(records)
+    parts = (records[start : start + most] for start in range(0, len(records), most))
+    return "".join(_columns(part, repeated) for part in parts)
+
+
+def _columns(records: Sequence[RunRecord], repeated: bool) -> str:
     heads = "".join(
         f'<th scope="col">{swatch(r.config.precision)}{_name(r, repeated)}</th>' for r in records
     )
@@ -154,11 +166,8 @@ def table(records: Sequence[RunRecord], over: bool) -> str:
         if key not in SOMETIMES or any(c != text.EM_DASH for c in cells):
             row = "".join(f"<td>{c}</td>" for c in cells)
             body += f'<tr><th scope="row">{text.ROWS[key]}</th>{row}</tr>'
-    more = text.SIDEWAYS.format(count=len(records))
-    swipe = f'<p class="sideways">{more}</p>' if len(records) > 2 else ""
     return (
-        f'{fair(records, over)}{crossed(records)}{swipe}<div class="wide" tabindex="0">'
-        f'<table class="facts whole"><thead><tr><td></td>{heads}'
+        f'<div class="wide" tabindex="0"><table class="facts whole"><thead><tr><td></td>{heads}'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

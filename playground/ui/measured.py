@@ -149,14 +149,25 @@ def _error(error: LayerError | None, most: float) -> str:
     )
 
 
-def crossed(records: Sequence[RunRecord]) -> str:
-    """Each finished adapter, a row, on each base that it was judged on, a column; or nothing."""
+def crossed(records: Sequence[RunRecord], at_once: int | None = None) -> str:
+    """Each finished adapter, a row, on each base that it was judged on, a column; or nothing.
+
+    As several tables below each other with at most ``at_once`` columns each.
+    """
     found = [(arm, losses) for arm in arms(records) if (losses := cross_losses(arm))]
     if not found:
         return ""
     every = {key for _, losses in found for key in losses}
     order = list(PRECISIONS)
     columns = sorted(every, key=lambda key: (key[1], order.index(key[0])))
+    most = at_once or len(columns)
+    parts = (columns[start : start + most] for start in range(0, len(columns), most))
+    return "".join(_crossed(found, part) for part in parts)
+
+
+def _crossed(
+    found: Sequence[tuple[Arm, dict[tuple[str, bool], float]]], columns: Sequence[tuple[str, bool]]
+) -> str:
     heads = "".join(f'<th scope="col">{_base(*key)}</th>' for key in columns)
     rows = "".join(
         f'<tr><th scope="row">{swatch(arm.precision)}{text.ADAPTER_OF.format(label=arm.label)}</th>'

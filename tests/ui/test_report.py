@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from playground.config import PRECISIONS
 from playground.store import RunStore
 from playground.ui import guard
 from playground.ui.report import as_text, serving
@@ -21,6 +22,8 @@ from tests.ui.test_accessibility import faults
 
 expect.set_options(timeout=PATIENCE_MS)
 Visit = Callable[..., Page]
+PAPER = 680
+"""Pixels: A4 is 794 wide and Letter 816, less margins of 12 mm."""
 
 
 def test_a_report_is_made_for_who_asks_and_nothing_else_is(served: Served) -> None:
@@ -224,3 +227,24 @@ def test_paper_is_light_and_shows_what_was_folded(store: RunStore, opened: Any) 
     assert page.locator(".plot-loss svg").evaluate("svg => svg.viewBox.baseVal.width") <= 680
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(page.locator(".log")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_nothing_is_wider_than_paper(store: RunStore, opened: Any) -> None:
+    """A browser would shrink every page for one wide table, and cut what is left of it."""
+    long = "a-name-without-any-blank" * 5
+    group = scripted(
+        store, title=long, facts={"environment": {"model_revision": "5f3c" * 16, long: long}},
+        answers=(long, long, long), precisions=",".join(PRECISIONS), probe_every="20",
+        cross_precisions="fp32,nvfp4,nvfp4-2d,mxfp4,nf4,fp8", merge_check="true",
+    )  # fmt: skip
+    page = opened(as_text(store, group, "html", rows=True))
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    width = page.evaluate("document.body.getBoundingClientRect().width")
+    assert width == PAPER
+    beyond = page.evaluate(
+        "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right >"
+        " document.body.getBoundingClientRect().right + 1).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert beyond == []

@@ -177,7 +177,8 @@ def _header(scene: Scene, content: Content) -> str:
 
 def _ran_on(records: Sequence[RunRecord]) -> Iterator[str]:
     """The devices, and whether the formats were native to them."""
-    names = dict.fromkeys(r.facts.device["name"] for r in records if r.facts.device)
+    devices = (r.facts.device or {} for r in records)
+    names = dict.fromkeys(str(name) for d in devices if (name := d.get("name")))
     hows = dict.fromkeys(r.facts.how for r in records if r.facts.how)
     if names:
         how = page_text.COMMA.join(page_text.HOW_WORDS[how] for how in hows)
