@@ -119,18 +119,19 @@ def _name(asked: gr.EventData) -> str:
     return str(asked._data.get("name", ""))
 
 
-def build(presets: Sequence[Preset], device: Device) -> Cards:
+def build(presets: Sequence[Preset], store: RunStore, device: Device) -> Cards:
     """Draws them; call it inside ``gr.Blocks``."""
     gpu = device.kind == "cuda"
     small = [preset for preset in presets if preset.machine == "any"]
     large = sorted((p for p in presets if p.machine == "gpu"), key=_parameters)
     _eyebrow(text.ANY_MACHINE)
-    ours = [_card(preset, startable=True) for preset in small]
+    ours = [_card(preset, store, device, startable=True) for preset in small]
     with gr.Accordion(text.FOR_A_GPU, open=gpu, elem_id="gpu-presets", elem_classes="fold"):
         if not gpu:
             why = escape(text.NO_GPU.format(reason=recorded.said(device.reason)))
             gr.HTML(f'<p class="why">{why}</p>', apply_default_css=False)
-        ours += [_card(preset, startable=gpu) for preset in large]
+        with gr.Column(elem_classes="preset-cards"):
+            ours += [_card(preset, store, device, startable=gpu) for preset in large]
     _eyebrow(text.YOURS)
     own = gr.HTML("", js_on_load=_SCRIPT, elem_id="own-presets", apply_default_css=False)
     return Cards(ours, own, dialog.build("preset-question"))
@@ -144,15 +145,15 @@ def _eyebrow(words: str) -> None:
     gr.HTML(f'<h2 class="eyebrow">{words}</h2>', apply_default_css=False)
 
 
-def _card(plain: Preset, startable: bool) -> Card:
+def _card(plain: Preset, store: RunStore, device: Device, startable: bool) -> Card:
     preset = recorded.told(plain)
     with gr.Column(elem_classes="sheet preset"):
         gr.HTML(
             f"<h3>{escape(preset.title)}</h3><p>{prose(preset.summary)}</p>",
             apply_default_css=False,
         )
-        # What this machine knows of it comes later, into a fold, so that no card moves for it.
-        facts = gr.HTML(_more(preset), apply_default_css=False)
+        # Told anew whenever the page is opened; it is there from the start, so that no card moves.
+        facts = gr.HTML(_known(plain, store, device), apply_default_css=False)
         with gr.Row(elem_classes="actions"):
             run = None
             if startable:
@@ -162,10 +163,12 @@ def _card(plain: Preset, startable: bool) -> Card:
     return Card(plain, run, adjust, facts)
 
 
-def _more(preset: Preset, known: str = "") -> str:
-    """A card's fold: what is known of it on this machine, and what is written about it."""
-    words = f"<p>{prose(preset.expect)}</p>" if preset.expect else ""
-    return f"<details><summary>{text.EXPECT}</summary>{known}{words}</details>"
+def _known(preset: Preset, store: RunStore, device: Device) -> str:
+    """What is known of it on this machine and, folded, what is written about it."""
+    told = recorded.told(preset)
+    words = f"<p>{prose(told.expect)}</p>" if told.expect else ""
+    fold = f"<details><summary>{text.EXPECT}</summary>{words}</details>" if words else ""
+    return f"{expected.facts(preset, store, device)}{fold}"
 
 
 def prose(words: str) -> str:
@@ -179,8 +182,7 @@ def _prose(words: str) -> str:
 
 def facts(presets: Sequence[Preset], store: RunStore, device: Device) -> list[str]:
     """What is known of each of ours on this machine, and the person's own as they are now."""
-    ours = [_more(recorded.told(p), expected.facts(p, store, device)) for p in presets]
-    return [*ours, yours(store, device)]
+    return [*(_known(p, store, device) for p in presets), yours(store, device)]
 
 
 def yours(store: RunStore, device: Device) -> str:
@@ -196,7 +198,7 @@ def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
     start = escape(text.START.format(name=preset.name))
     return (
         f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{prose(said)}</p>'
-        f"{_more(preset, expected.facts(preset, store, device))}<div>"
+        f"{_known(preset, store, device)}<div>"
         f"{_button('select', preset.name, start, 'primary')}"
         f"{_button('edit', preset.name, text.ADJUST)}{_delete(preset.name)}</div></article>"
     )

@@ -104,7 +104,7 @@ def build(
     """Lays the page out and wires it; call it inside ``app``."""
     with gr.Row(elem_id="columns"):
         with gr.Column(elem_id="setup"):
-            shown_cards = cards.build(presets, device)
+            shown_cards = cards.build(presets, store, device)
             with gr.Column(elem_id="form", elem_classes="sheet"):
                 based = gr.HTML(_based(presets[0]), apply_default_css=False)
                 fields = form.build(presets[0])

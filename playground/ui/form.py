@@ -6,7 +6,8 @@ to be refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -231,42 +232,46 @@ def build(preset: Preset) -> Form:
     shown = values(preset)
     base = gr.State(preset.name)
     fields: dict[str, Any] = {}
-    _step(cards_text.STEP_MODEL)
-    picker = models.build(shown["model"])
-    fields["model"] = picker.field
-    _step(cards_text.STEP_DATA)
-    fields["dataset"] = _choice(
-        "dataset",
-        text.DATASET,
-        text.DATASET_INFO,
-        [(d.title, d.id) for d in list_datasets()],
-        shown,
-    )
-    described = data.build()
-    previewed = preview.build()
-    _step(cards_text.STEP_SETTINGS)
-    fields["precisions"] = gr.CheckboxGroup(
-        [(info.label, name) for name, info in PRECISIONS.items()],
-        value=shown["precisions"],
-        label=text.PRECISIONS,
-        info=text.PRECISIONS_INFO,
-        elem_id="field-precisions",
-    )
-    fitted = fit.build()
-    with gr.Row(elem_classes="grid-2"):
-        fields["seeds"] = gr.Textbox(
-            value=shown["seeds"],
-            label=text.SEEDS,
-            info=text.SEEDS_INFO,
-            elem_id="field-seeds",
-            min_width=120,
+    with _step(cards_text.STEP_MODEL):
+        picker = models.build(shown["model"])
+        fields["model"] = picker.field
+    with _step(cards_text.STEP_DATA):
+        fields["dataset"] = _choice(
+            "dataset",
+            text.DATASET,
+            text.DATASET_INFO,
+            [(d.title, d.id) for d in list_datasets()],
+            shown,
+        )
+        described = data.build()
+        previewed = preview.build()
+    with _step(cards_text.STEP_SETTINGS):
+        fields["precisions"] = gr.CheckboxGroup(
+            [(info.label, name) for name, info in PRECISIONS.items()],
+            value=shown["precisions"],
+            label=text.PRECISIONS,
+            info=text.PRECISIONS_INFO,
+            elem_id="field-precisions",
+        )
+        fitted = fit.build()
+        with gr.Row(elem_classes="grid-2"):
+            fields["seeds"] = gr.Textbox(
+                value=shown["seeds"],
+                label=text.SEEDS,
+                info=text.SEEDS_INFO,
+                elem_id="field-seeds",
+                min_width=120,
+                max_lines=1,
+            )
+            for key in MAIN:
+                fields[key] = _widget(key, shown[key])
+        fields["title"] = gr.Textbox(
+            value="",
+            label=text.RUN_TITLE,
+            info=text.RUN_TITLE_INFO,
+            elem_id="field-title",
             max_lines=1,
         )
-        for key in MAIN:
-            fields[key] = _widget(key, shown[key])
-    fields["title"] = gr.Textbox(
-        value="", label=text.RUN_TITLE, info=text.RUN_TITLE_INFO, elem_id="field-title", max_lines=1
-    )
     gr.HTML(f'<h4 class="eyebrow">{text.ADVANCED}</h4>', apply_default_css=False)
     folds: dict[str, gr.Accordion] = {}
     for section, name in labels.SECTIONS.items():
@@ -279,8 +284,12 @@ def build(preset: Preset) -> Form:
     return Form(base, ordered, picker, described, previewed, fitted, folds)
 
 
-def _step(name: str) -> None:
-    gr.HTML(f'<h4 class="step">{name}</h4>', apply_default_css=False)
+@contextmanager
+def _step(name: str) -> Iterator[None]:
+    """One of the three, a column of its own where there is room for three."""
+    with gr.Column(elem_classes="form-step"):
+        gr.HTML(f'<h4 class="step">{name}</h4>', apply_default_css=False)
+        yield
 
 
 def _choice(

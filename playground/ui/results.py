@@ -108,12 +108,12 @@ def build(store: RunStore) -> tuple[Page, gr.HTML]:
         stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
     refused = gr.HTML("", elem_id="refused", apply_default_css=False)
     with gr.Column(visible=False) as results:
+        # What came of it is read first; while it runs, that is one line above the bars.
         with gr.Column(elem_classes="sheet"):
+            outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
             progress = gr.HTML("", elem_id="progress", apply_default_css=False)
         with gr.Column(elem_classes="sheet"):
             drawn = charts.charts(store)
-        with gr.Column(elem_classes="sheet"):
-            outcome = gr.HTML("", elem_id="outcome", apply_default_css=False)
         with gr.Accordion(text.DETAILS, open=False, elem_classes="sheet fold", elem_id="details"):
             table = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.MEASURED, open=False, elem_classes="sheet fold", elem_id="measured"):

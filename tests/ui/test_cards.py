@@ -70,7 +70,7 @@ class TestHowLong:
     def test_without_one_the_presets_own_word_is_given_as_such(self, store: RunStore) -> None:
         said = expected.how_long(load_preset("quick"), store, CPU)
         assert (
-            said == "Takes one to two minutes on two CPU cores, by its own word; not run here yet"
+            said == "Takes one to two minutes on two CPU cores"
         )
         unknown = expected.how_long(load_preset("qwen3-4b"), store, CPU)
         assert unknown == text.TIME_UNKNOWN

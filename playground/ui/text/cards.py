@@ -22,7 +22,7 @@ NO_WORDS = "Nothing is written about it yet: say what it is, and what to expect,
 
 FACTS = "About {title} on this machine"
 TOOK = "Took {time} here on {date}"
-TAKES = "Takes {words}, by its own word; not run here yet"
+TAKES = "Takes {words}"
 TIME_UNKNOWN = "How long it takes here is not known: it was not run yet"
 HOW = {
     "native": "{labels}: native here",

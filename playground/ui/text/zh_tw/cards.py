@@ -20,7 +20,7 @@ NO_WORDS = "還沒有說明：請在 {file} 寫下這是什麼、預期什麼。
 
 FACTS = "{title} 在這台機器上"
 TOOK = "{date} 在這裡花了 {time}"
-TAKES = "自述需要{words}；還沒有在這裡跑過"
+TAKES = "{words}"
 TIME_UNKNOWN = "還不知道在這裡要跑多久：尚未執行過"
 HOW = {
     "native": "{labels}：在這裡是原生",
