@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import statistics
 import subprocess
 import sys
@@ -120,50 +121,51 @@ class Reply:
 
     wire: int
     plain: int
-    body: dict[str, Any]
+    body: Any
 
 
 class Visitor:
-    """A page as the server sees it: opened once, then one tick after another."""
+    """A page as the server sees it: opened once, then one question for news after another."""
 
     def __init__(self, url: str, group: str | None, name: str = "visitor") -> None:
         self.client = httpx.Client(base_url=url, timeout=60, headers={"Accept-Encoding": "gzip"})
-        self.query = {"group": group} if group else {}
-        self.session = name
+        self.group, self.session = group, name
         config = self.client.get("/config").json()
-        ids = {c["id"]: c for c in config["components"]}
-        handlers = config["dependencies"]
-        charts = next(i for i, c in ids.items() if c["props"].get("elem_id") == "charts")
-
-        def fills_charts(event: str) -> dict[str, Any]:
-            fills = [d for d in handlers if charts in d["outputs"]]
-            return next(d for d in fills if any(e == event for _, e in d["targets"]))
-
-        self.load_at, self.news_at = fills_charts("load"), fills_charts("change")
-        fresh = self.news_at["targets"][0][0]
-        self.tick_at = next(d for d in handlers if d["outputs"] == [fresh])
+        charts = next(
+            c["id"] for c in config["components"] if c["props"].get("elem_id") == "charts"
+        )
+        self.load_at = next(
+            d
+            for d in config["dependencies"]
+            if charts in d["outputs"] and any(event == "load" for _, event in d["targets"])
+        )
+        self.of = {"group": "", "stamp": ""}
 
     def open(self) -> Reply:
-        return self._ask(self.load_at)
-
-    def tick(self) -> Reply:
-        """As a browser's: what the tick finds new is asked for."""
-        reply = self._ask(self.tick_at)
-        return self._ask(self.news_at) if isinstance(reply.body["data"][0], str) else reply
-
-    def _ask(self, handler: dict[str, Any]) -> Reply:
         body = {
-            "data": [None] * len(handler["inputs"]),
-            "fn_index": handler["id"],
+            "data": [None] * len(self.load_at["inputs"]),
+            "fn_index": self.load_at["id"],
             "session_hash": self.session,
         }
-        address = "/gradio_api/run/predict"
-        with self.client.stream("POST", address, params=self.query, json=body) as answer:
+        query = {"group": self.group} if self.group else {}
+        reply = self._ask("POST", "/gradio_api/run/predict", query, json=body)
+        self.of = reply.body["data"][0]["of"]
+        return reply
+
+    def tick(self) -> Reply:
+        """As a browser's: what it is sent is what it shows from then on."""
+        reply = self._ask("GET", "/news", self.of)
+        if reply.body:
+            self.of = self.of | {"stamp": reply.body["stamp"]}
+        return reply
+
+    def _ask(self, method: str, address: str, query: dict[str, str], **body: Any) -> Reply:
+        with self.client.stream(method, address, params=query, **body) as answer:
             wire = b"".join(answer.iter_raw())
             answer.raise_for_status()
         packed = answer.headers.get("content-encoding") == "gzip"
         plain = gzip.decompress(wire) if packed else wire
-        return Reply(len(wire), len(plain), httpx.Response(200, content=plain).json())
+        return Reply(len(wire), len(plain), json.loads(plain) if plain else None)
 
 
 def ticks(
@@ -176,15 +178,13 @@ def ticks(
     numbers = iter(range(steps + 1, steps + 1 + repeat))
 
     def news() -> Reply:
-        time.sleep(1)  # as a page's timer: what is drawn rests for a while
         number = next(numbers)
         store.append(runs[-1], a_step(number))
-        reply = visitor.tick()
-        while reply.plain < 5000:
-            reply = visitor.tick()
+        while not (reply := visitor.tick()).body:
+            time.sleep(0.5)  # what was drawn before rests for a while
         return reply
 
-    report("news", server, repeat, news)
+    report("news", server, repeat // 2, news)
 
 
 def report(name: str, server: psutil.Process, times: int, ask: Callable[[], Reply]) -> None:

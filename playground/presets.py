@@ -9,6 +9,7 @@ import copy
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args, get_origin
@@ -170,8 +171,16 @@ def _path(name_or_path: str, home: Path | None) -> Path:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > _LARGEST:
+    there = path.stat()
+    if there.st_size > _LARGEST:
         raise SettingsError(f"Preset '{path}' is over {_LARGEST:,} bytes; a preset is short text.")
+    # The page asks again with every step that it draws, and reading YAML takes milliseconds.
+    return copy.deepcopy(_parsed(path, there.st_ino, there.st_mtime_ns, there.st_size))
+
+
+@lru_cache(64)
+def _parsed(path: Path, *as_of: int) -> dict[str, Any]:
+    """A file of presets as of its inode, time and size."""
     try:
         values = _nulls(yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_TextLoader))
     except (OSError, UnicodeDecodeError) as error:

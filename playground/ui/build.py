@@ -67,6 +67,7 @@ def build_app(
         wire_history(past_tab)
         links.wire(app, pages)
         account.wire(app, shown)
+    app.asked_past_gradio = [composer.news]
     return app
 
 
@@ -115,7 +116,7 @@ def launch(
     """
     served = gate.app_kwargs(host, login, shared_as)
     files = [export.download(home), report.download(RunStore(home))]
-    served["routes"] = [*served["routes"], *files]
+    served["routes"] = [*served["routes"], *app.asked_past_gradio, *files]
     return app.launch(
         server_name=host,
         server_port=port,

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 from typing import Any
 
 import gradio as gr
@@ -230,6 +230,7 @@ def _lines(
 def _points(drawn: Sequence[Drawn]) -> list[dict[str, Any]]:
     """The held-out losses; of repetitions that were judged at the same step, their mean."""
     points = []
+    words = text.EVAL_POINT, text.EVAL_MEAN, text.WHEN_WORDS  # looked up once for hundreds
     for one in drawn:
         at: dict[int, list[Eval]] = {}
         for record in one.runs:
@@ -237,27 +238,27 @@ def _points(drawn: Sequence[Drawn]) -> list[dict[str, Any]]:
             for e in {e.step: e for e in record.evals}.values():
                 if math.isfinite(e.loss):
                     at.setdefault(e.step, []).append(e)
-        points += [_point(one, step, found) for step, found in sorted(at.items())]
+        name = one.name
+        points += [_point(one, name, step, found, words) for step, found in sorted(at.items())]
     return points
 
 
-def _point(one: Drawn, step: int, found: Sequence[Eval]) -> dict[str, Any]:
+def _point(
+    one: Drawn, name: str, step: int, found: Sequence[Eval], words: tuple[str, str, dict[str, str]]
+) -> dict[str, Any]:
+    point, spread, when = words
     losses = [e.loss for e in found]
-    said = text.EVAL_POINT.format(
-        label=one.name,
-        loss=figures.number(mean(losses)),
-        step=step,
-        when=text.WHEN_WORDS[found[-1].when],
-    )
+    mean = fmean(losses)
+    said = point.format(label=name, loss=figures.number(mean), step=step, when=when[found[-1].when])
     if len(found) > 1:
         low, high = (figures.number(f(losses)) for f in (min, max))
-        said += text.EVAL_MEAN.format(count=len(found), low=low, high=high)
+        said += spread.format(count=len(found), low=low, high=high)
     return {
         "arm": one.id,
-        "label": one.name,
+        "label": name,
         "colour": one.colour,
         "x": step,
-        "y": _short(mean(losses)),
+        "y": _short(mean),
         "low": _short(min(losses)),
         "high": _short(max(losses)),
         "title": said,

@@ -5,7 +5,6 @@ Handlers are thin: they read their inputs, call a plain function, and return upd
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from html import escape
 from typing import Any
 
 import gradio as gr
+from starlette.routing import Route
 
 from playground.commands import command
 from playground.config import SettingsError
@@ -30,6 +30,7 @@ from playground.ui import (
     form,
     guard,
     models,
+    news,
     panels,
     preview,
     recorded,
@@ -41,9 +42,7 @@ from playground.ui.labels import labelled
 from playground.ui.quiet import QUIET
 from playground.ui.scenes import Scenes
 from playground.ui.text import cards as cards_text
-from playground.ui.watch import Scene, Seen
-
-TICK_S = 1.0
+from playground.ui.watch import Scene
 
 # Below the form, or above what is seen of it: the results are brought into view once it started.
 _SHOW_RESULTS = """() => {
@@ -90,11 +89,13 @@ class Composer:
     Attributes:
         fill: ``fill(preset, said, changed=key)`` gives the updates of ``outputs``; ``said`` is HTML
             for its notice, and the field of the setting ``changed`` is marked and unfolded.
+        news: the address at which pages ask what is new.
         show_changed: script that brings the marked field into view.
     """
 
     fill: Callable[..., list[Any]]
     outputs: list[Any]
+    news: Route
     show_changed: str = _SHOW_CHANGED
 
 
@@ -133,20 +134,16 @@ def build(
         return results.updates(scene, may_change, store.home)
 
     scenes = Scenes(store, launcher.log_tail, drawn)
+    asker = news.build(page.outputs)
+    outputs = [asker, *page.outputs]
 
-    def show(seen: Seen, may_change: bool = True) -> list[Any]:
-        return scenes.show(seen, may_change) or results.updates(None)
-
-    def on_tick(seen: Seen, request: gr.Request) -> Any:
-        news = scenes.has_news(seen, guard.may_change(request))
-        return str(time.monotonic_ns()) if news else gr.skip()
-
-    def on_news(seen: Seen, request: gr.Request) -> list[Any]:
-        return show(seen, guard.may_change(request))
+    def show(group_id: str | None, may_change: bool = True) -> list[Any]:
+        stamp, shown, *rest = scenes.show(group_id, may_change)
+        return [news.shown(shown, stamp), shown, *rest]
 
     def on_open(request: gr.Request) -> list[Any]:
         asked = request.query_params.get("group") or None
-        return show(Seen(asked), guard.may_change(request))
+        return show(asked, guard.may_change(request))
 
     def on_start(base: str, *answers: Any) -> list[Any]:
         try:
@@ -154,9 +151,9 @@ def build(
             group, new = start(store, launcher, base, filled_in)
         except SettingsError as error:
             said = models.elsewhere(str(error), form.plain(filled_in["model"]))
-            return [panels.notice(said), *results.updates(None)]
+            return [panels.notice(said), *[gr.skip()] * len(outputs)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
-        return [said, *show(Seen(group.id))]
+        return [said, *show(group.id)]
 
     def on_preview(request: gr.Request, base: str, *answers: Any) -> Iterator[str]:
         yield preview.waiting()
@@ -192,26 +189,26 @@ def build(
         said = cards_text.SAVED.format(name=path.stem, command=run_it)
         return [panels.notice(said, "info"), cards.yours(store, device)]
 
-    def asking(act: Callable[[str], object]) -> Callable[[Seen], list[Any]]:
+    def asking(act: Callable[[str], object]) -> Callable[[str], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""
 
-        def handler(seen: Seen) -> list[Any]:
+        def handler(shown: str) -> list[Any]:
             try:
-                act(seen.group_id or "")
+                act(shown)
             except SettingsError as error:
-                return [panels.notice(str(error)), *show(Seen(seen.group_id))]
-            return ["", *show(Seen(seen.group_id))]
+                return [panels.notice(str(error)), *show(shown)]
+            return ["", *show(shown)]
 
         return handler
 
-    def on_again(seen: Seen) -> list[Any]:
-        group = store.get_group(seen.group_id)
+    def on_again(shown: str) -> list[Any]:
+        group = store.get_group(shown)
         said = panels.notice(text.SET_UP_FROM.format(title=recorded.titled(group.title)), "info")
         return fill(form.preset_of(group, store.home), said)
 
     filled = [based, fields.base, *fields.fields.values(), *fields.folds.values(), notice]
     begin = guard.changes(on_start)
-    go.click(begin, fields.inputs, [notice, *page.outputs], **QUIET).then(js=_SHOW_RESULTS)
+    go.click(begin, fields.inputs, [notice, *outputs], **QUIET).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
     child = {"concurrency_limit": 2, "concurrency_id": "preview", **QUIET}
     # looked: the dataset whose rows the panel shows, or will in a moment; empty: none's.
@@ -244,10 +241,10 @@ def build(
         fill_it = partial(fill, card.preset)
         if card.run:
             card.run.click(fill_it, None, filled, queue=False, **QUIET).then(
-                begin, fields.inputs, [notice, *page.outputs], **QUIET
+                begin, fields.inputs, [notice, *outputs], **QUIET
             ).then(js=_SHOW_RESULTS)
         card.adjust.click(fill_it, None, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
-    own = shown_cards.wire(store, device, fill, filled, on_start, fields.inputs, page.outputs)
+    own = shown_cards.wire(store, device, fill, filled, on_start, fields.inputs, outputs)
     own.started.then(js=_SHOW_RESULTS)
     own.adjusted.then(js=_SHOW_FORM)
     save.click(
@@ -259,18 +256,12 @@ def build(
         shown_cards.outputs,
         **QUIET,
     )
-    page.again.click(on_again, page.seen, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
+    page.again.click(on_again, page.shown, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
-        button.click(guard.changes(asking(act)), page.seen, [refused, *page.outputs], **QUIET)
-    # Not queued: a tick is one small request, and twenty pages must not wait for each other. It
-    # asks only whether there is news: Gradio builds every output anew, even one that is skipped.
-    # A State would not do: the browser hears of its changes through the queue alone.
-    fresh = gr.Textbox("", visible="hidden", label="", elem_id="fresh")
-    gr.Timer(TICK_S).tick(on_tick, page.seen, fresh, queue=False, **QUIET)
-    fresh.change(on_news, page.seen, page.outputs, queue=False, **QUIET)
-    app.load(on_open, None, page.outputs, queue=False, **QUIET)
-    return Composer(fill, filled)
+        button.click(guard.changes(asking(act)), page.shown, [refused, *outputs], **QUIET)
+    app.load(on_open, None, outputs, queue=False, **QUIET)
+    return Composer(fill, filled, news.route(scenes))
 
 
 def _based(preset: Preset) -> str:

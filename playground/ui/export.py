@@ -18,7 +18,6 @@ from playground.ui import figures, gate, guard, recorded
 from playground.ui.panels import notice
 from playground.ui.quiet import QUIET
 from playground.ui.text import export as text
-from playground.ui.watch import Seen
 
 _PATH = "exports/{run_id}/{kind}.zip"
 
@@ -45,7 +44,7 @@ def exportable(store: RunStore, group: Group) -> list[Run]:
     return [run for run in group.runs if why_not(store, run) is None]
 
 
-def _found(store: RunStore, group_id: str | None) -> Group | None:
+def _found(store: RunStore, group_id: str) -> Group | None:
     """What is shown; None for nothing, and for what a link names that is not there."""
     try:
         return store.get_group(group_id) if group_id else None
@@ -92,11 +91,11 @@ def _line(store: RunStore, group: Group, run: Run, kind: Any) -> str:
     )
 
 
-def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
+def build(store: RunStore, shown: gr.Textbox, changed: gr.HTML) -> None:
     """Draws the section and wires it; call it where it belongs inside ``gr.Blocks``.
 
     Args:
-        seen: which comparison is shown (``watch.Seen``).
+        shown: the id of the comparison that is shown.
         changed: changes its value when another comparison is shown, or this one's state changes.
     """
     with gr.Accordion(text.TITLE, open=False, elem_classes="sheet fold", elem_id="export"):
@@ -111,8 +110,8 @@ def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
             said = gr.HTML("", elem_id="export-said", apply_default_css=False)
             done = gr.HTML("", elem_id="export-ready", apply_default_css=False)
 
-    def on_change(shown: Seen, chosen: str | None) -> list[Any]:
-        group = _found(store, shown.group_id)
+    def on_change(group_id: str, chosen: str | None) -> list[Any]:
+        group = _found(store, group_id)
         runs = exportable(store, group) if group else []
         if not runs:
             sentence = f'<p class="soft">{text.NOTHING_YET}</p>' if group else ""
@@ -137,5 +136,5 @@ def build(store: RunStore, seen: gr.State, changed: gr.HTML) -> None:
         except SettingsError as error:
             yield [notice(str(error)), gr.skip()]
 
-    changed.change(on_change, [seen, arm], [empty, form, arm, said, done], queue=False, **QUIET)
+    changed.change(on_change, [shown, arm], [empty, form, arm, said, done], queue=False, **QUIET)
     make.click(guard.changes(on_make), [arm, kind], [said, done], concurrency_limit=2, **QUIET)

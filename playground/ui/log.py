@@ -16,14 +16,14 @@ MOST_PRINTED = 4_000
 
 def log(scene: Scene) -> str:
     """Arm by arm, oldest first, each line with the arm that it is about."""
+    labels = [name(a, scene.repeated) for a in scene.arms]
     lines = [
-        f'<li class="is-{level}"><b>{escape(name(a, scene.repeated))}</b> '
-        f"<span>{escape(said)}</span></li>"
-        for a in scene.arms
+        f'<li class="is-{level}"><b>{escape(label)}</b> <span>{escape(said)}</span></li>'
+        for a, label in zip(scene.arms, labels, strict=True)
         for level, said in _lines(a)
     ]
     shown = f'<ol class="log">{"".join(lines)}</ol>' if lines else f"<p>{text.LOG_EMPTY}</p>"
-    return shown + "".join(_printed(a, name(a, scene.repeated)) for a in scene.arms)
+    return shown + "".join(map(_printed, scene.arms, labels))
 
 
 def _lines(arm: Arm) -> Iterator[tuple[str, str]]:

@@ -22,14 +22,14 @@ from playground.ui import (
     text,
 )
 from playground.ui.log import log
-from playground.ui.watch import Scene, Seen
+from playground.ui.watch import Scene
 
 
 @dataclass(frozen=True)
 class Page:
     """The widgets that show a scene, in the order in which ``updates`` fills them."""
 
-    seen: gr.State
+    shown: gr.Textbox  # the comparison's id, for what is done with it; the browser's word
     heading: gr.HTML
     again: gr.Button
     resume: gr.Button
@@ -51,32 +51,30 @@ class Page:
         return list(vars(self).values())
 
 
-def updates(scene: Scene | None, may_change: bool = True, home: Path | None = None) -> list[Any]:
-    """What each widget of the page becomes; nothing at all if there is no new scene.
+def updates(scene: Scene, may_change: bool = True, home: Path | None = None) -> list[Any]:
+    """What each widget of the page becomes, in values that JSON has, too.
 
     Args:
         may_change: whether who looks may press what stops and resumes.
         home: where a person's own presets are, for the command that starts one.
     """
-    if scene is None:
-        return [gr.skip()] * len(Page.__dataclass_fields__)
     group, over = scene.group, not scene.live
     return [
-        scene.seen,
+        scene.seen.group_id or "",
         panels.heading(scene),
-        gr.Button(visible=group is not None),
-        gr.Button(visible=scene.resumable, interactive=may_change),
-        gr.Button(
-            text.PAUSING if scene.asked else text.PAUSE,
+        gr.update(visible=group is not None),
+        gr.update(visible=scene.resumable, interactive=may_change),
+        gr.update(
+            value=text.PAUSING if scene.asked else text.PAUSE,
             visible=scene.live and "stop" not in scene.asked,
             interactive=may_change and not scene.asked,
         ),
-        gr.Button(
-            text.STOPPING if "stop" in scene.asked else text.STOP,
+        gr.update(
+            value=text.STOPPING if "stop" in scene.asked else text.STOP,
             visible=scene.live,
             interactive=may_change and "stop" not in scene.asked,
         ),
-        gr.Column(visible=group is not None),
+        gr.update(visible=group is not None),
         arms.progress(scene),
         _charts(scene),
         panels.outcome(scene),
@@ -107,6 +105,7 @@ def build(store: RunStore) -> tuple[Page, gr.HTML]:
         pause = gr.Button(text.PAUSE, size="sm", visible=False, elem_id="pause")
         stop = gr.Button(text.STOP, variant="stop", size="sm", visible=False, elem_id="stop")
     refused = gr.HTML("", elem_id="refused", apply_default_css=False)
+    shown = gr.Textbox("", visible="hidden", label="", elem_id="shown")
     with gr.Column(visible=False) as results:
         # What came of it is read first; while it runs, that is one line above the bars.
         with gr.Column(elem_classes="sheet"):
@@ -123,12 +122,11 @@ def build(store: RunStore) -> tuple[Page, gr.HTML]:
             rounding = gr.HTML("", apply_default_css=False)
         with gr.Accordion(text.COVERAGE, open=False, elem_classes="sheet fold", elem_id="coverage"):
             coverage = gr.HTML("", apply_default_css=False)
-        seen = gr.State(Seen())
-        export.build(store, seen, heading)
+        export.build(store, shown, heading)
         with gr.Accordion(text.LOG, open=False, elem_classes="sheet fold", elem_id="log"):
             said = gr.HTML("", apply_default_css=False)
         with gr.Column(elem_classes="sheet"):
-            report.build(seen, heading)
+            report.build(shown, heading)
         with gr.Column(elem_classes="sheet"):
             command = gr.Textbox(
                 label=text.COMMAND,
@@ -139,7 +137,7 @@ def build(store: RunStore) -> tuple[Page, gr.HTML]:
                 elem_id="command",
             )
     page = Page(
-        seen=seen,
+        shown=shown,
         heading=heading,
         again=again,
         resume=resume,

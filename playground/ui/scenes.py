@@ -1,44 +1,47 @@
 """A scene is drawn once for all pages that show it, and each page is sent the parts that changed.
 
-Twenty people who watch one run cost little more than one. Drawing takes longer with every step of
-every arm, so it is done again only after ``REST`` times as long as it took a core: whatever is
-watched, and by how many, one core spends at most a tenth of its time on drawing.
+Twenty people who watch one run cost little more than one: what a page is sent is drawn, written and
+packed once, and a page that has it already costs one small number of the database. Drawing takes
+longer with every step of every arm, so it is done again only after ``REST`` times as long as it
+took a core: what is watched costs training at most a fiftieth of a core.
 """
 
 from __future__ import annotations
 
-import hashlib
+import gzip
 import json
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import gradio as gr
-from gradio.blocks import Block
 
 from playground.language import spoken
 from playground.store import RunStore
 from playground.ui.watch import Scene, Seen, look, newest
 
-REST = 10
-KEPT = 8
-"""Drawings that are kept: two comparisons, as a visitor and who may change things see them, in
+REST = 50
+KEPT = 16
+"""Drawings that are kept: four comparisons, as a visitor and who may change things see them, in
 either language."""
 
 Draw = Callable[[Scene, bool], list[Any]]
 _Key = tuple[str | None, bool, str]  # the comparison, whether one may change it, the language
+_SKIP = json.dumps(gr.skip())
 
 
 @dataclass(frozen=True)
 class _Drawing:
     seen: Seen
     parts: list[Any]
-    marks: tuple[str, ...]
-    at: float
-    took: float
+    written: list[str]  # each part in JSON
+    at: float  # when it was drawn
+    took: float  # seconds of a core
+    packed: dict[str, bytes] = field(default_factory=dict)  # what pages are sent, by their stamp
 
 
 class Scenes:
@@ -47,52 +50,74 @@ class Scenes:
     def __init__(self, store: RunStore, log_tail: Callable[[str], str], draw: Draw) -> None:
         """Args:
         log_tail: the end of what a run's process printed, by run id.
-        draw: what each widget becomes, the page's ``Seen`` first; and whether who looks may
+        draw: what each widget becomes, in values that JSON has, too; and whether who looks may
             change things.
         """
         self._store, self._log_tail, self._draw = store, log_tail, draw
         self._drawn: OrderedDict[_Key, _Drawing] = OrderedDict()
         self._lock = threading.Lock()
+        # Nothing changes without the store's own revision.
+        self._newest = lru_cache(64)(lambda group_id, revision: newest(store, group_id))
 
-    def has_news(self, seen: Seen, may_change: bool) -> bool:
-        """Whether a page that showed ``seen`` would be sent something now."""
-        now = newest(self._store, seen.group_id)
-        if now == seen:
-            return False
-        drawing = self._drawn.get((now.group_id, may_change, spoken()))
-        return drawing is None or drawing.seen != seen or not _rests(drawing, now)
+    def show(self, group_id: str | None, may_change: bool) -> list[Any]:
+        """A comparison as it is now: the stamp of it, for ``news``, and what each widget becomes.
 
-    def show(self, seen: Seen, may_change: bool) -> list[Any] | None:
-        """What has changed for a page that showed ``seen``: a skip for the rest, None for nothing.
-
-        A page that showed nothing (``Seen(group_id)``) always gets everything, as it is now.
+        Args:
+            group_id: None takes the first choice.
         """
-        now = newest(self._store, seen.group_id)
-        if now == seen:
-            return None
-        key = (now.group_id, may_change, spoken())
-        with self._lock:
-            drawing = self._drawn.get(key)
-            if drawing is None or drawing.seen != now and not (seen.sent and _rests(drawing, now)):
-                drawing = self._draw_anew(key, seen, may_change)
-        if drawing.seen == seen:
-            return None
-        sent = seen.sent or (None,) * len(drawing.marks)
-        parts = [
-            gr.skip() if old == mark else part
-            for part, mark, old in zip(drawing.parts, drawing.marks, sent, strict=True)
-        ]
-        return [replace(drawing.seen, sent=drawing.marks), *parts]
+        drawing = self._drawing(group_id, may_change, at_once=True)
+        return [drawing.seen.stamp, *drawing.parts]
 
-    def _draw_anew(self, key: _Key, seen: Seen, may_change: bool) -> _Drawing:
+    def news(self, group_id: str | None, stamp: str, may_change: bool) -> bytes | None:
+        """What a page that shows ``stamp`` is sent: None if that is what there is to show.
+
+        Returns:
+            ``{"stamp": ..., "parts": [...]}`` as JSON in gzip; a part is as ``show`` has it, or
+            Gradio's ``skip`` where it has not changed.
+        """
+        if stamp == self._now(group_id).stamp:
+            return None
+        drawing = self._drawing(group_id, may_change)
+        if stamp == drawing.seen.stamp:
+            return None
+        if stamp not in drawing.packed:  # a page that was away: everything
+            stamp = ""
+            drawing.packed.setdefault(stamp, _pack(drawing.seen, drawing.written))
+        return drawing.packed[stamp]
+
+    def _now(self, group_id: str | None) -> Seen:
+        return self._newest(group_id, self._store.change_token())
+
+    def _drawing(self, group_id: str | None, may_change: bool, at_once: bool = False) -> _Drawing:
+        now = self._now(group_id)
+        key = (now.group_id, may_change, spoken())
+
+        def good() -> _Drawing | None:
+            drawing = self._drawn.get(key)
+            current = drawing and (drawing.seen == now or not at_once and _rests(drawing, now))
+            return drawing if current else None
+
+        if found := good():
+            return found
+        with self._lock:  # meanwhile another page may have had it drawn
+            return good() or self._draw_anew(key, may_change)
+
+    def _draw_anew(self, key: _Key, may_change: bool) -> _Drawing:
         began = time.thread_time()
-        # Whatever the page showed, this look must find a scene: a queue like that there never is.
-        never = replace(seen, queue=(("", ""),))
-        scene = look(self._store, seen.group_id, never, self._log_tail)
-        seen_now, *parts = self._draw(scene, may_change)
-        marks = tuple(map(_mark, parts))
+        before = self._drawn.get(key)
+        # Whatever was shown, this look must find a scene: a queue like that there never is.
+        never = replace(before.seen if before else Seen(), queue=(("", ""),))
+        scene = look(self._store, key[0], never, self._log_tail)
+        parts = self._draw(scene, may_change)
+        written = [json.dumps(part, separators=(",", ":")) for part in parts]
+        packed = {}
+        if before:
+            both = zip(written, before.written, strict=True)
+            changed = [_SKIP if new == old else new for new, old in both]
+            packed[before.seen.stamp] = _pack(scene.seen, changed)
         took = time.thread_time() - began
-        self._drawn[key] = drawing = _Drawing(seen_now, parts, marks, time.monotonic(), took)
+        drawing = _Drawing(scene.seen, parts, written, time.monotonic(), took, packed)
+        self._drawn[key] = drawing
         self._drawn.move_to_end(key)
         while len(self._drawn) > KEPT:
             self._drawn.popitem(last=False)
@@ -104,7 +129,6 @@ def _rests(drawing: _Drawing, now: Seen) -> bool:
     return now.token > 0 and time.monotonic() - drawing.at < REST * drawing.took
 
 
-def _mark(part: Any) -> str:
-    """Equal for equal parts."""
-    value = part.constructor_args if isinstance(part, Block) else part
-    return hashlib.sha1(json.dumps(value, default=str).encode()).hexdigest()
+def _pack(seen: Seen, written: list[str]) -> bytes:
+    said = f'{{"stamp":{json.dumps(seen.stamp)},"parts":[{",".join(written)}]}}'
+    return gzip.compress(said.encode(), compresslevel=4)

@@ -1,12 +1,13 @@
-"""Which comparison a page shows, and whether anything on it is new; each page asks once a second.
+"""Which comparison a page shows, and whether anything on it is new; each page asks now and then.
 
 ``look`` returns None when nothing has changed: the page then redraws nothing. No widgets here.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from playground.compare import RunRecord
 from playground.config import SettingsError
@@ -17,12 +18,16 @@ from playground.ui import charts, text
 
 @dataclass(frozen=True)
 class Seen:
-    """What a page last showed. ``group_id`` None: nothing yet; ``sent``: a mark of each part."""
+    """As of when a page shows what. ``group_id`` None: nothing yet."""
 
     group_id: str | None = None
     token: int = -1
     queue: tuple[tuple[str, str], ...] = ()
-    sent: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def stamp(self) -> str:
+        """The same for the same moment of the same comparison, whoever looks."""
+        return hashlib.sha1(repr(self).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

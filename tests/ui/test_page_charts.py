@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
 from tests.ui.driving import field, points, start_quick, wait_for_points
+from tests.ui.waiting import until
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -63,15 +64,32 @@ def test_nothing_is_redrawn_while_nothing_changes(served: Served, visit) -> None
     start_quick(page)
     wait_for_points(page, 0, 8)
     expect(page.locator("#progress")).to_contain_text("training")
+    with page.expect_response(lambda r: "/news?" in r.url and r.status == 204):
+        pass  # it shows what there is
     page.evaluate("document.querySelector('.plot-loss .line').id = 'same'")
-    sizes: list[int] = []
-    page.on("response", lambda r: sizes.append(len(r.body())) if "/run/predict" in r.url else None)
     for _ in range(3):
-        with page.expect_response(lambda r: "/run/predict" in r.url) as tick:
+        with page.expect_response(lambda r: "/news?" in r.url) as answer:
             pass
-        tick.value.finished()
+        assert answer.value.status == 204, "nothing at all is sent"
     assert page.locator("#same").count() == 1
-    assert max(sizes) < 1024, f"an idle tick sent {sizes} bytes"
+
+
+def test_a_page_that_nobody_looks_at_asks_nothing_and_catches_up(served: Served, visit) -> None:
+    served.hold_at(8)
+    page = visit(served.url)
+    start_quick(page)
+    wait_for_points(page, 0, 8)
+    hide = "is => { Object.defineProperty(document, 'hidden', { value: is, configurable: true });"
+    hide += " document.dispatchEvent(new Event('visibilitychange')); }"
+    page.evaluate(hide, True)
+    asked: list[str] = []
+    page.on("request", lambda r: asked.append(r.url) if "/news?" in r.url else None)
+    served.hold_at(60)
+    until(lambda: not served.store.live(), "both runs to end")
+    assert len(asked) <= 1 and points(page)[0] < 60, "one may have been under way"
+    page.evaluate(hide, False)
+    wait_for_points(page, 1, 60)
+    page.wait_for_selector(".verdict.is-done")
 
 
 def test_nan_is_marked_and_the_run_reads_diverged(served: Served, visit) -> None:

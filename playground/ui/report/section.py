@@ -11,10 +11,9 @@ from playground.ui import guard
 from playground.ui.quiet import QUIET
 from playground.ui.report.serving import PATH
 from playground.ui.text import report as text
-from playground.ui.watch import Seen
 
 
-def links(group_id: str | None, rows: bool) -> str:
+def links(group_id: str, rows: bool) -> str:
     """What can be downloaded of a comparison, from the page's own address."""
     if not group_id:
         return ""
@@ -27,22 +26,22 @@ def links(group_id: str | None, rows: bool) -> str:
     return f'<h4>{text.HEADING}</h4><p class="soft">{said}</p><p class="reports">{listed}</p>'
 
 
-def build(seen: gr.State, changed: gr.HTML) -> None:
+def build(shown: gr.Textbox, changed: gr.HTML) -> None:
     """Draws the section and wires it; call it where it belongs inside ``gr.Blocks``.
 
     Args:
-        seen: which comparison is shown (``watch.Seen``).
+        shown: the id of the comparison that is shown.
         changed: changes its value when another comparison is shown.
     """
     offered = gr.HTML("", elem_id="reports", apply_default_css=False)
     rows = gr.Checkbox(label=text.WITH_ROWS, visible=False, elem_id="report-rows")
 
-    def on_shown(shown: Seen, with_rows: bool, request: gr.Request) -> list[Any]:
+    def on_shown(group_id: str, with_rows: bool, request: gr.Request) -> list[Any]:
         allowed = guard.may_change(request)
         ticked = with_rows and allowed
-        box = gr.Checkbox(visible=allowed and bool(shown.group_id), value=ticked)
-        return [links(shown.group_id, ticked), box]
+        box = gr.Checkbox(visible=allowed and bool(group_id), value=ticked)
+        return [links(group_id, ticked), box]
 
     quiet = {"queue": False, **QUIET}
-    changed.change(on_shown, [seen, rows], [offered, rows], **quiet)
-    rows.input(on_shown, [seen, rows], [offered, rows], **quiet)
+    changed.change(on_shown, [shown, rows], [offered, rows], **quiet)
+    rows.input(on_shown, [shown, rows], [offered, rows], **quiet)
