@@ -8,7 +8,7 @@ from playground import fit
 from playground.config import PRECISIONS, SettingsError
 from playground.hardware import Device
 from playground.presets import Preset
-from playground.store import Run, RunStore
+from playground.store import Group, Run, RunStore
 from playground.ui import figures, recorded
 from playground.ui import text as shared
 from playground.ui.text import cards as text
@@ -35,7 +35,7 @@ def facts(preset: Preset, store: RunStore, device: Device) -> str:
     """A card's lines: how long here, how it runs here, and whether it fits, if known."""
     lines = [("time", how_long(preset, store, device))]
     lines += [(f"how-{way}", said) for way, said in _ways(preset, device)]
-    lines += [("fit", fits(preset, store))]
+    lines += [("fit", fits(preset, store) or _fitted(preset, store, device))]
     items = "".join(f'<li class="{kind}">{escape(line)}</li>' for kind, line in lines if line)
     label = escape(text.FACTS.format(title=recorded.told(preset).title))
     return f'<ul class="card-facts" aria-label="{label}">{items}</ul>'
@@ -43,8 +43,7 @@ def facts(preset: Preset, store: RunStore, device: Device) -> str:
 
 def how_long(preset: Preset, store: RunStore, device: Device) -> str:
     """A real figure where exactly this was run here, else the preset's own word, else neither."""
-    earlier = store.finished_like(preset.name, preset.configs)
-    if earlier and all(_ran_on(run, device) for run in earlier.runs):
+    if earlier := _earlier(preset, store, device):
         took = sum(run.ended_at - run.started_at for run in earlier.runs)
         ended = max(run.ended_at for run in earlier.runs)
         date = figures.moment(ended).split(" ")[0]
@@ -52,6 +51,17 @@ def how_long(preset: Preset, store: RunStore, device: Device) -> str:
     return (
         text.TAKES.format(words=recorded.told(preset).takes) if preset.takes else text.TIME_UNKNOWN
     )
+
+
+def _earlier(preset: Preset, store: RunStore, device: Device) -> Group | None:
+    """The newest time that exactly this was run here to its end, in one go."""
+    earlier = store.finished_like(preset.name, preset.configs)
+    return earlier if earlier and all(_ran_on(run, device) for run in earlier.runs) else None
+
+
+def _fitted(preset: Preset, store: RunStore, device: Device) -> str:
+    """What has run here fits, whether or not anybody has asked for an estimate."""
+    return text.FITS["fits"] if _earlier(preset, store, device) else ""
 
 
 def _ran_on(run: Run, device: Device) -> bool:

@@ -118,6 +118,14 @@ def test_whether_it_fits_is_told_where_it_is_known(
     assert expected.fits(load_preset("quick"), store) == said
 
 
+def test_what_has_run_here_fits(store: RunStore) -> None:
+    quick = load_preset("quick")
+    assert text.FITS["fits"] not in expected.facts(quick, store, CPU)
+    ran(store, 31.4)
+    assert text.FITS["fits"] in expected.facts(quick, store, CPU)
+    assert text.FITS["fits"] not in expected.facts(quick, store, gpu("12.0"))
+
+
 def test_ones_own_are_listed_with_what_is_wrong_with_the_others(store: RunStore) -> None:
     assert text.YOURS_NONE in cards.yours(store, CPU)
     save_preset(load_preset("quick"), "mine", store.home, "<img src=x>")
