@@ -136,12 +136,14 @@ class Reader:
     """Turns rows into samples by their format, and keeps count of what became of them.
 
     no_answer: rows left out because they hold no answer (or no text) to learn.
+    tool_calls: of these, conversations in which a reply only calls a tool.
     null_words: rows kept in which a cell says None, NA, NaN or null: words, taken as they stand.
     """
 
     def __init__(self, row_format: RowFormat, said: Said = unsaid) -> None:
         self.format = row_format
         self.no_answer = 0
+        self.tool_calls = 0
         self.null_words = 0
         self._said = said
         self._kinds: dict[str, str] = {}
@@ -162,6 +164,7 @@ class Reader:
             raise SettingsError(f"{row.place}: {error}") from None
         if sample is None:
             self.no_answer += 1
+            self.tool_calls += any(map(_only_calls, cells.values()))
             return None
         if any(_is_null_word(cells.get(column)) for column in self.format.columns.values()):
             self.null_words += 1
@@ -282,6 +285,13 @@ def _joined(parts: list[Any], column: str) -> str:
                 "only text can be learned here, so remove the row."
             )
     return "".join(part["text"] for part in parts)
+
+
+def _only_calls(cell: Any) -> bool:
+    """Whether a cell holds turns, one of which calls a tool and says nothing."""
+    turns = [turn for turn in cell if isinstance(turn, dict)] if isinstance(cell, list) else []
+    calls = (turn for turn in turns if turn.get("tool_calls") or turn.get("function_call"))
+    return any(not turn.get("content") for turn in calls)
 
 
 def _conversation(turns: tuple[Message, ...]) -> Sample | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,6 +15,19 @@ _CHUNK = 2**18
 _LONGEST_TOKEN = 16  # -Infinity, or \ud83d\ude00: an error so near the end may be a mere cut
 
 
+class _Twice(ValueError):
+    """An object names a key twice. JSON allows it, and each reader keeps another of the two."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise _Twice(key)
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -82,7 +96,7 @@ class _Window:
         """The value that begins here, taken."""
         while True:
             try:
-                found, end = json.JSONDecoder().raw_decode(self._text, self._at)
+                found, end = _DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 if self._ended or not self._may_go_on(error):
                     raise self.wrong(_reason(error), error.pos) from None
@@ -132,7 +146,7 @@ def _reason(error: json.JSONDecodeError) -> str:
 
 def _line_value(line: str, text: TextFile) -> Any:
     try:
-        value = json.loads(line.rstrip())  # else a mistake at its end is one of the next line
+        value = _DECODER.decode(line.rstrip())  # else a mistake at its end is one of the next line
     except json.JSONDecodeError as error:
         why = f"{_reason(error)} at column {error.colno}"
         # The first line of one document, laid out for people to read.
@@ -146,7 +160,10 @@ def _line_value(line: str, text: TextFile) -> Any:
 
 
 def _odd(error: Exception, place: str) -> SettingsError:
-    """Nested beyond measure, or a number with thousands of digits."""
+    """A key twice, nested beyond measure, or a number with thousands of digits."""
+    if isinstance(error, _Twice):
+        key = str(error) if len(str(error)) <= 60 else f"{str(error)[:60]}…"
+        return SettingsError(f"{place} has the key '{key}' twice; remove one of them.")
     deep = isinstance(error, RecursionError)
     why = "it is nested too deeply" if deep else str(error).partition(";")[0]
     return SettingsError(f"{place} is not JSON ({why}); mend or remove it.")

@@ -109,8 +109,9 @@ def _rows(
     reader: Reader | None = None
     for row in first:
         reader = reader or Reader(recognise(row, config.data.columns))
+        calls = reader.tool_calls
         sample = reader.sample(row)
-        where = _where(sample, split)
+        where = "a tool call" if reader.tool_calls > calls else _where(sample, split)
         chat = chats["eval" if where == "held out" else "train"]
         shown = {"place": row.place, "cells": {str(k): _cell(v) for k, v in row.cells.items()}}
         if sample is None:

@@ -15,7 +15,7 @@ from playground.config import SettingsError
 from playground.data.files import LARGEST_VALUE, Said, TextFile, line_of, too_large
 from playground.data.hub import hub_files
 from playground.data.json_rows import Value, json_document, json_lines
-from playground.data.tables import table_rows
+from playground.data.tables import refuse_repeated, table_rows
 
 _BATCH = 256  # rows of Parquet decoded at a time
 
@@ -179,12 +179,15 @@ def _parquet(path: Path, said: Said) -> Iterator[Row]:
     try:
         # A buffer of its own size for each column: else a whole row group would be fetched.
         with pyarrow.parquet.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
+            refuse_repeated(file.schema_arrow.names, f"Dataset file '{path.name}'")
             number = 0
             for batch in file.iter_batches(_BATCH):
                 size = batch.nbytes // max(1, batch.num_rows)
                 for cells in batch.to_pylist():
                     number += 1
                     yield Row(cells, f"Row {number} of '{path.name}'", size)
+    except SettingsError:
+        raise
     except (OSError, ValueError, OverflowError, pyarrow.ArrowException) as error:
         # A string that is no UTF-8, and a date beyond Python's, show only when they are taken out.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -191,6 +191,12 @@ class _Source:
 
     def _refuse_unanswered(self, count: int) -> None:
         columns = " + ".join(sorted(required(self._reader.format)))
+        if calls := self._reader.tool_calls:
+            raise SettingsError(
+                f"None of {count} rows of dataset '{self._entry.id}' holds anything to learn: in "
+                f"{calls} of them a reply only calls a tool; give rows in which each says "
+                "something."
+            )
         raise SettingsError(
             f"None of {count} rows of dataset '{self._entry.id}' ({self._first.place} is the "
             f"first) holds anything to learn; fill its columns {columns}."
@@ -207,6 +213,11 @@ class _Source:
         unused = self._read - duplicates - self._reader.no_answer - len(drawn) - len(evaluation)
         if unused:
             counts["unused"] = unused
+        if calls := self._reader.tool_calls:
+            self._notes.append(
+                f"In {calls:,} of the rows read a reply only calls a tool and says nothing; they "
+                "were left out, and count among those without an answer."
+            )
         if words := self._reader.null_words:
             counts["null_words"] = words
             self._notes.append(

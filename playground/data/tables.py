@@ -52,7 +52,7 @@ def table_rows(text: TextFile, separator: str, said: Said) -> Iterator[Cells]:
                 yield Cells(dict(zip(columns, cells, strict=True)), place, size)
             elif cells:
                 columns = cells
-                _refuse_repeated(columns, place)
+                refuse_repeated(columns, place)
             # A row may span lines; this is where the next one starts.
             place = line_of(reader.line_num + 1, text.name)
     except csv.Error as error:
@@ -91,7 +91,8 @@ def _refuse_ragged(cells: list[str], columns: list[str], place: str, called: str
         )
 
 
-def _refuse_repeated(columns: list[str], place: str) -> None:
+def refuse_repeated(columns: list[str], place: str) -> None:
+    """Raises SettingsError: of two columns of a name, ``place`` is where, one would be lost."""
     named = [name.strip().lower() for name in columns if name.strip()]
     seen: set[str] = set()
     for name in named:

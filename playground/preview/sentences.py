@@ -8,6 +8,7 @@ FATES = {
     "training": "to train on",
     "held out": "held out for the evaluation",
     "no answer": "left out, it holds nothing to learn",
+    "a tool call": "left out, a reply in it only calls a tool and says nothing",
     "a copy": "left out, it says the same as another row",
     "not needed": "not needed by this run",
     "too long": "dropped, it is longer than the limit",

@@ -84,6 +84,15 @@ def test_the_fate_of_each_row_and_what_they_come_to(tmp_path: Path) -> None:
     assert counts["kept"] == counts["train"] + counts["eval"]
 
 
+def test_a_reply_that_only_calls_a_tool_is_no_mere_gap(tmp_path: Path) -> None:
+    asks = {"role": "user", "content": "a"}
+    call = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f"}}]}
+    said = [{"messages": [asks | {"content": f"{i}"}, call | {"content": "b"}]} for i in range(4)]
+    file = write(tmp_path / "rows.jsonl", [{"messages": [asks, call]}, *said])
+    found = preview(resolve_dataset(str(file)), config(), tiny_tokenizer(), 2)
+    assert found["rows"][0]["fate"] == "a tool call" != found["rows"][1]["fate"]
+
+
 @pytest.mark.parametrize(
     ("too_long", "counted", "fate"), [("cut", "cut", "training"), ("drop", "too_long", "too long")]
 )

@@ -34,6 +34,13 @@ def test_parquet(tmp_path: Path) -> None:
     assert places(rows) == ["Row 1 of 'a.parquet'", "Row 2 of 'a.parquet'"]
 
 
+def test_parquet_with_a_column_twice_is_refused(tmp_path: Path) -> None:
+    table = pyarrow.table([["a"], ["b"]], names=["prompt", "prompt"])
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(SettingsError, match="file 'a.parquet' names the column 'prompt' twice; re"):
+        read_rows(tmp_path / "a.parquet")
+
+
 def test_parquet_that_holds_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     text = pyarrow.array([b"a", b"\xff"]).view(pyarrow.string())
@@ -120,6 +127,12 @@ def test_a_cell_may_be_long(tmp_path: Path) -> None:
         ("a.jsonl", '{"a": ' + "1" * 5000 + "}", "Line 1 of 'a.jsonl' is not JSON (Exceeds"),
         ("a.jsonl", '{"a": 1}\n{"a": "\\ud800"}\n', "Line 2 of 'a.jsonl' holds \\ud800, which is"),
         ("a.json", '[{"a": 1}, {"\\udc00": 1}]', "Row 2 of 'a.json' holds \\udc00, which is half"),
+        (
+            "a.jsonl",
+            '{"a": 1}\n{"a": 1, "b": [{"c": 1, "c": 2}]}\n',
+            "Line 2 of 'a.jsonl' has the key",
+        ),
+        ("a.json", '[{"a": 1}, {"a": 1, "a": 2}]', "Row 2 of 'a.json' has the key 'a' twice; remo"),
         ("a.json", '[{"a": 1}, 2]', "Row 2 of 'a.json' is int, not an object"),
         (
             "a.json",

@@ -126,6 +126,20 @@ def test_rows_without_an_answer_are_counted_and_not_split(tmp_path: Path) -> Non
         load_split(entry(tmp_path, [empty, empty]), config())
 
 
+def test_replies_that_only_call_a_tool_are_said_to_be_that(tmp_path: Path) -> None:
+    def talk(i: int, **reply: object) -> dict:
+        turns = [{"role": "user", "content": str(i)}, {"role": "assistant", **reply}]
+        return {"messages": turns}
+
+    call = talk(0, content=None, tool_calls=[{"function": {"name": "f", "arguments": "{}"}}])
+    said = [talk(i, content="b") for i in range(9)]
+    found = load_split(entry(tmp_path, [*said, call, talk(1, content="")]), config())
+    assert found.counts["no_answer"] == 2
+    assert sum("In 1 of the rows read a reply only calls a tool" in n for n in found.notes) == 1
+    with pytest.raises(SettingsError, match="in 2 of them a reply only calls a tool; give rows in"):
+        load_split(entry(tmp_path, [call, call]), config())
+
+
 # --- from 0 rows to more than are needed ------------------------------------------------------
 
 

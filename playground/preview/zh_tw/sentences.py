@@ -6,6 +6,7 @@ FATES = {
     "training": "用於訓練",
     "held out": "保留作評估",
     "no answer": "略去，沒有可學的內容",
+    "a tool call": "略去，其中有一則回覆只呼叫工具，沒有說話",
     "a copy": "略去，與另一列相同",
     "not needed": "這次執行用不到",
     "too long": "捨棄，超過上限",
