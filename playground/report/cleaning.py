@@ -2,7 +2,7 @@
 
 ``config.private`` keeps tokens and the home folder out of everything that is shown. What is given
 to others also leaves out the folders of every path, the user's and the host's name, and whatever
-this process was told by its environment; each also as it reads in an address or in JSON.
+this process was told by its environment; each also as it reads in an address, HTML or JSON.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import platform
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -144,11 +145,12 @@ def _environment() -> Iterator[str]:
 
 
 def _spelled(texts: Iterable[str]) -> list[str]:
-    """Each as it is, in an address, in JSON, and in JSON that leaves letters as they are."""
+    """Each as it is, in an address, in HTML, in JSON, and in JSON that leaves letters alone."""
     found = set()
     for text in texts:
         in_json = (json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
-        found |= {text, quote(text, safe=""), quote(text), quote_plus(text), *in_json}
+        in_address = (quote(text, safe=""), quote(text), quote_plus(text))
+        found |= {text, escape(text), *in_address, *in_json}
     return _longest_first(found)
 
 

@@ -6,8 +6,11 @@ import csv
 import io
 import json
 import math
+import platform
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -35,35 +38,53 @@ def table(text: str) -> list[dict[str, str]]:
 def test_nothing_private_is_in_any_of_them(
     store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
+    """Planted wherever a word can get in, as it is and as addresses and JSON write it."""
     home = tmp_path / "home" / "mallory"
     home.mkdir(parents=True)
-    for name, value in {"HOME": str(home), "USER": "mallory", "LOGNAME": "mallory"}.items():
+    told = {"HOME": str(home), "USER": "mallory", "LOGNAME": "mallory", "HF_TOKEN": TOKEN}
+    for name, value in (told | {"CUSTOMER": "Ærø & Sons 4711"}).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
-    planted = f"{TOKEN} of mallory in {home}/x and {store.home}/y"
+    monkeypatch.setattr(platform, "node", lambda: "vault-17.example.org")
+    secrets = (TOKEN, "mallory", str(home), str(store.home), str(tmp_path), "Ærø & Sons 4711",
+               "vault-17", "acme-deals")  # fmt: skip
+    said = [f"{TOKEN} of mallory in {home}/x and {store.home}/y, on vault-17.example.org",
+            "for Ærø & Sons 4711 at /srv/acme-deals/x"]  # fmt: skip
+    planted = ", ".join(form for one in said for form in sorted(spellings(one)))
     group = scripted(
         store,
         title=f"Title {planted}",
         answers=(planted, planted, planted),
         script={"fail_at": 9, "only": "nvfp4", "error": f"Failed: {planted}."},
         facts={"environment": {f"key {planted}": planted}, "device": {"name": planted}},
-        model=f"{home}/model",
-        dataset=f"{home}/rows.jsonl",
+        model=f"{home}/acme-deals/model",
+        dataset="/srv/acme-deals/rows of mallory.jsonl",
+        columns="prompt=of mallory, answer=vault-17",
     )  # fmt: skip
     store.annotate(group.id, f"Note {planted}")
     store.append(group.run_ids[0], Message(level="warning", text=f"Warned of {planted}"))
     made = as_text(store, store.get_group(group.id), kind, rows=True)
-    for secret in (TOKEN, "mallory", str(home), str(store.home), str(tmp_path)):
+    for secret in (form for one in secrets for form in spellings(one)):
         assert secret not in made, f"{secret} is in the report"
-    assert "Title *** of *** in …/x" in made, "the rest of what was said is there"
+    assert "*** of *** in …/x" in made, "the rest of what was said is there"
+    assert "rows of ***.jsonl" in made
+
+
+def spellings(text: str) -> set[str]:
+    in_json = (json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))
+    return {text, escape(text), quote(text), quote(text, safe=""), quote_plus(text), *in_json}
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_rows_of_the_data_are_there_only_when_asked_for(store: RunStore, kind: str) -> None:
-    group = scripted(store, answers=(PROMPT, "reference words", "answer words"))
+    """Also where an error or a message quotes one."""
+    rows = (PROMPT, "reference words", "answer words")
+    group = scripted(store, answers=rows, script={"only": "nvfp4", "fail_at": 9,
+                     "error": f"Row 3 says {PROMPT!r}, mend it."})  # fmt: skip
+    store.append(group.run_ids[0], Message(level="warning", text=f"Odd: {json.dumps(rows)}"))
     without, with_rows = (as_text(store, group, kind, rows) for rows in (False, True))
-    for words in (PROMPT, "reference words", "answer words"):
+    for words in rows:
         assert words not in without and words.split()[0] in with_rows
+    assert "Row 3 says" in without
 
 
 class Elements(HTMLParser):
