@@ -145,14 +145,15 @@ function listen(plot) {
     hoverX = snap(at(event));
     overlays();
   });
-  svg.addEventListener("pointerleave", () => {
-    if (drag) return;
+  svg.addEventListener("pointerleave", (event) => {
+    if (drag || event.pointerType === "touch") return; // a finger leaves with every tap
     hoverX = null;
     overlays();
   });
   svg.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || !plot.scale) return;
     drag = { from: at(event), to: at(event), px: event.clientX };
+    hoverX = snap(at(event)); // a finger that taps never moves
     svg.setPointerCapture(event.pointerId);
   });
   const finish = (event) => {

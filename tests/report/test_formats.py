@@ -155,10 +155,13 @@ def test_a_number_that_is_not_finite_stays_one(store: RunStore) -> None:
     assert [(line["precision"], line["step"]) for line in nan] == [("nvfp4", "7")]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝"])
+@pytest.mark.parametrize(
+    "start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "＝", '"=', "'+", '"\t@', "“-"]
+)
 def test_a_spreadsheet_takes_no_text_for_a_formula(store: RunStore, start: str) -> None:
     assert text_cell(f"{start}1+1") == f"'{start}1+1"
-    assert [text_cell(t) for t in ("plain", "", "a=b", "1-2")] == ["plain", "", "a=b", "1-2"]
+    harmless = ["plain", "", "a=b", "1-2", '"quoted" = x', "it's"]
+    assert [text_cell(text) for text in harmless] == harmless
 
 
 def test_titles_and_answers_are_cells_of_text(store: RunStore) -> None:

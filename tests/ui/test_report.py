@@ -142,13 +142,16 @@ def opened(chromium: Any, tmp_path: Path) -> Any:
     """``opened(report)``: from disk and without a network; nothing may fail or be asked for."""
     contexts, faults = [], []
 
-    def open_file(made: str, *, width: int = 1400, dark: bool = False) -> Page:
+    def open_file(
+        made: str, *, width: int = 1400, dark: bool = False, has_touch: bool = False
+    ) -> Page:
         file = tmp_path / "report.html"
         file.write_text(made)
         context = chromium.new_context(
             viewport={"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
             offline=True,
+            has_touch=has_touch,
         )
         contexts.append(context)
         page = context.new_page()
@@ -186,6 +189,21 @@ def test_the_file_is_read_and_zoomed_without_a_network(store: RunStore, opened: 
     page.get_by_role("button", name="seconds", exact=True).click()
     expect(page.locator(".charts")).to_have_attribute("data-axis", "time")
     assert page.url.endswith("report.html"), "no address is noted in a file"
+
+
+@pytest.mark.browser
+def test_a_finger_and_a_keyboard_read_the_charts_too(store: RunStore, opened: Any) -> None:
+    page = opened(as_text(store, scripted(store), "html"), width=390, has_touch=True)
+    plot, tip = page.locator(".plot-loss .plot-box svg"), page.locator(".plot-loss .tip")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(tip).to_contain_text("NVFP4")
+    expect(page.locator(".charts")).to_have_attribute("data-zoom", "")
+    tapped = tip.locator(".tip-head").inner_text()
+    plot.press("ArrowRight")
+    expect(tip.locator(".tip-head")).not_to_have_text(tapped)
+    expect(page.locator(".said")).to_contain_text("NVFP4")
 
 
 @pytest.mark.browser
