@@ -10,7 +10,7 @@ from playground.ui import recorded, text
 from playground.ui.text import labels as words
 
 _KEYS = "|".join(key for key in words.LABELS if "_" in key)
-_KEY = re.compile(rf"( ?)(?<![\w.])({_KEYS})(?![\w=])( ?)", re.ASCII)
+_KEY = re.compile(rf"( ?)(?:'({_KEYS})'|「({_KEYS})」|(?<![\w.])({_KEYS})(?![\w=]))( ?)", re.ASCII)
 
 
 def labelled(sentence: str) -> str:
@@ -20,7 +20,8 @@ def labelled(sentence: str) -> str:
 
 
 def _label(found: re.Match[str]) -> str:
-    before, key, after = found.groups()
+    before, *keys, after = found.groups()
+    key = next(filter(None, keys))
     label = text.QUOTED.format(words=words.LABELS[key])
     # Between Chinese words a name in Latin letters has spaces around it, and a quotation none.
     return f"{before}{label}{after}" if language.spoken() == language.ENGLISH else label

@@ -39,7 +39,7 @@ ELSEWHERE = {
 # What has its twin in a larger whole, or is a key that the page tells by a sentence of its own.
 PARTS = {
     *(" after step {}", " (predicted: {} in all)", ", or take {} away"),
-    *("a copy", "no answer", "not learned", "not needed", "nothing to learn"),
+    *("a copy", "a tool call", "no answer", "not learned", "not needed", "nothing to learn"),
     *("by itself", "at its limit"),
 }
 PROSE = re.compile(r"[A-Za-z]+,? [a-z]+")
@@ -60,14 +60,14 @@ def _modules() -> list[str]:
 
 def _templates(module: str) -> list[str]:
     found = below.templates(ROOT / f"{module}.py")
-    prose = {t for t in found if PROSE.search(t) and not re.match("SELECT|EXISTS", t)}
+    prose = {t for t in found if PROSE.search(t) and not re.match("SELECT|EXISTS|.*\n$", t)}
     return sorted(prose - PARTS)
 
 
 def _in_chinese(template: str) -> str:
     """With a value in each place. What is a sentence beside another has its twin for itself."""
     alone = re.sub(r"^{} (?=[A-Z])|(?<=[.?]){}$", "", template)
-    names = [f"Q{n}X" for n in range(template.count("{}"))]
+    names = [f"{70 + n}" for n in range(template.count("{}"))]
     tried = (t.format(*names) for t in (alone, alone.strip(), f"{alone.strip(' :')}."))
     with language.speaking("zh-TW"):
         return next((told for one in tried if (told := recorded.said(one)) != one), template)
@@ -82,7 +82,8 @@ def test_each_sentence_from_below_has_a_twin(module: str) -> None:
 
 def _sample(shape: str) -> tuple[str, str]:
     """Of a shape and its twin, both with the same values."""
-    values = {f: f"Q{n}X" for n, (_, f, *_) in enumerate(string.Formatter().parse(shape)) if f}
+    fields = [(f, spec) for _, f, spec, _ in string.Formatter().parse(shape) if f]
+    values = {f: 70 + n if spec else f"<{n}>" for n, (f, spec) in enumerate(fields)}
     return shape.format(**values), chinese.SAID[shape].format(**values)
 
 
@@ -123,6 +124,13 @@ def test_marks_between_chinese_words_are_chinese() -> None:
             "itself, not as text in quotes, in a .jsonl file.",
             "「no weights」第 7 行：欄位「text」是文字，不是一串對話；"
             "請在 .jsonl 檔案裡直接寫清單，不要寫成引號裡的文字。",
+        ),
+        # Reasons one after another, of which one is none of ours.
+        (
+            "No layer of this model can run in nf4: kept in 16 bits; its 12 input features are not "
+            "a multiple of 16; boom. Keep fewer layers.",
+            "這個模型沒有任何一層能以 nf4 執行：維持 16 位元；它的 12 個輸入特徵不是 16 的倍數；"
+            "boom。請少保留幾層。",
         ),
         (
             "Out of memory in step 4, asking for 2.00 GiB more (predicted: 9.00 GiB in all): turn "

@@ -17,10 +17,10 @@ ANSWERS = {
     "{what} ended with exit code {code} ({why}); try again.": (
         "{what}以結束碼 {code} 結束（{why}）；請再試一次。"
     ),
-    "The question takes {count} tokens and this model reads {most}; shorten it.": (
+    "The question takes {count:d} tokens and this model reads {most}; shorten it.": (
         "這個問題有 {count} 個詞元，而這個模型最多讀 {most} 個；請縮短。"
     ),
-    "The question takes {count} tokens, what was said before it among them, and this model "
+    "The question takes {count:d} tokens, what was said before it among them, and this model "
     "reads {most}; shorten it.": (
         "這個問題連同先前的對話有 {count} 個詞元，而這個模型最多讀 {most} 個；請縮短。"
     ),
@@ -32,7 +32,6 @@ ANSWERS = {
     ),
     "“{title}” is running or waiting, and its memory and speed must be its own; ask when it "
     "has ended.": "「{title}」正在執行或等待，記憶體與速度必須專屬於它；請等它結束再問。",
-    "{name} is {value}; it must be {what}.": "{name} 是 {value}；必須是{what}。",
     "a number from 0, which always takes the likeliest token, to 10": (
         "0 到 10 的數字，0 一律取最可能的詞元"
     ),
@@ -42,7 +41,7 @@ ANSWERS = {
     "The question is empty; type one, or pick an example.": (
         "問題是空的；請輸入一個，或選一個例子。"
     ),
-    "The question has {count} characters; ask in at most {most}.": (
+    "The question has {count:d} characters; ask in at most {most}.": (
         "問題有 {count} 個字元；請在 {most} 個之內提問。"
     ),
     "A run has started, so the models that answered were let go of to give it their memory; "
@@ -82,7 +81,7 @@ EXPORTS = {
     "“{title}” is running or waiting, and its memory and speed must be its own; export when it "
     "has ended.": "「{title}」正在執行或等待，記憶體與速度必須專屬於它；請等它結束再匯出。",
     "Run {run} is {status}; only a finished run has an adapter to export.": (
-        "執行 {run} {status}；只有完成的執行才有轉接器可以匯出。"
+        "執行 {run} 的狀態是「{status}」；只有完成的執行才有轉接器可以匯出。"
     ),
     "The adapter of run {run} is gone from its folder; train it again.": (
         "執行 {run} 的轉接器已不在它的資料夾中；請重新訓練。"
@@ -124,16 +123,15 @@ EXPORTS = {
     "asking the run's own model": "詢問該次執行自己的模型",
     "writing the adapter": "寫出轉接器",
     "writing the merged model": "寫出合併後的模型",
-    "Loaded again through peft on a base in {label} and asked held-out rows ({count} positions)": (
-        "透過 peft 重新載入到 {label} 的基底，並詢問保留資料（{count} 個位置）"
-    ),
+    "Loaded again through peft on a base in {label} and asked held-out rows ({count:d} "
+    "positions)": "透過 peft 重新載入到 {label} 的基底，並詢問保留資料（{count} 個位置）",
     "its logits are those of the run's own model, bit for bit.": (
         "logits 與該次執行自己的模型逐位元相同。"
     ),
     "its logits differ from the run's own by at most {most}.": (
         "logits 與該次執行自己的模型最多相差 {most}。"
     ),
-    "Loaded again and asked held-out rows ({count} positions).": (
+    "Loaded again and asked held-out rows ({count:d} positions).": (
         "重新載入，並詢問保留資料（{count} 個位置）。"
     ),
     "Against the adapter on the published weights its logits differ by at most {most}, "
@@ -165,7 +163,7 @@ FIT = {
     "The estimate failed ({why}); try again.": "估計失敗（{why}）；請再試一次。",
 }
 FORMATS = {
-    "The text is {count} characters long; give at most {most} numbers.": (
+    "The text is {count:d} characters long; give at most {most} numbers.": (
         "文字長達 {count} 個字元；請最多給 {most} 個數字。"
     ),
     "Number {place} is '{word}', which is not a number; write it as 0.5 or 5e-1.": (
@@ -182,7 +180,7 @@ FORMATS = {
         "第 {place} 個是「{word}」，小於 fp32 的正規數，而所有格式都由它開始；請給 0，"
         "或 1.2e-38 以上的數字。"
     ),
-    "There are {count} numbers, and at most {most} are shown; take some away.": (
+    "There are {count:d} numbers, and at most {most} are shown; take some away.": (
         "共有 {count} 個數字，最多顯示 {most} 個；請拿掉一些。"
     ),
     "There {_is} {count} number{_s}, but a block has {block}: add {more}.": (
@@ -192,22 +190,22 @@ FORMATS = {
         "共有 {count} 個數字，但一個區塊有 {block} 個：請再加 {more} 個，或拿掉 {less} 個。"
     ),
     "no": "0",
-    "Layer '{name}' has rows of {count} values, which blocks of {block} do not divide, so a "
-    "run keeps it in 16 bits; pick another layer.": (
+    "Layer '{name}' has rows of {count:d} values, which blocks of {block:d} do not divide, so "
+    "a run keeps it in 16 bits; pick another layer.": (
         "「{name}」這一層每列有 {count} 個值，無法以 {block} 個為一區塊整除，"
         "所以執行時維持 16 位元；請選別的層。"
     ),
-    "Layer '{name}' has {count} values that are NaN or infinite; pick another one.": (
+    "Layer '{name}' has {count:d} values that are NaN or infinite; pick another one.": (
         "「{name}」這一層有 {count} 個值是 NaN 或無限大；請選別的層。"
     ),
-    "Row {row}, column {column} is outside this layer; it has rows 0 to {rows} and columns 0 "
+    "Row {row:d}, column {column} is outside this layer; it has rows 0 to {rows} and columns 0 "
     "to {columns}.": (
         "第 {row} 列、第 {column} 行在這一層之外；它有第 0 到 {rows} 列、第 0 到 {columns} 行。"
     ),
     "Model '{name}' has no safetensors weights on this machine; pick another.": (
         "模型「{name}」在這台機器上沒有 safetensors 權重；請選別的。"
     ),
-    "Layer '{name}' may be any of {count} ({some}, …); write more of its name.": (
+    "Layer '{name}' may be any of {count:d} ({some}, …); write more of its name.": (
         "「{name}」可能是 {count} 層中的任一層（{some}…）；請把名稱寫完整些。"
     ),
     "Layer '{name}' is not in this model; its matrices are called like {example}.": (
@@ -229,10 +227,10 @@ PAST = {
     "Id '{name}' is unknown; `{command}` shows those there are.": (
         "沒有 id「{name}」；`{command}` 會列出現有的。"
     ),
-    "Name is {count} characters long; give it 1 to {most}.": (
+    "Name is {count:d} characters long; give it 1 to {most}.": (
         "名稱有 {count} 個字元；請取 1 到 {most} 個字元的名稱。"
     ),
-    "Note is {count} characters long; keep it to {most}.": (
+    "Note is {count:d} characters long; keep it to {most}.": (
         "備註有 {count} 個字元；請控制在 {most} 個之內。"
     ),
     "Comparison '{title}' is still running or waiting; stop it first.": (

@@ -51,7 +51,7 @@ SAID = {
     "Model '{name}' is no folder that can be read; give one that save_pretrained wrote.": (
         "模型「{name}」不是可讀取的資料夾；請給 save_pretrained 所寫的資料夾。"
     ),
-    "Model '{name}' holds {count} .gguf files; name the one to use, such as {example}.": (
+    "Model '{name}' holds {count:d} .gguf files; name the one to use, such as {example}.": (
         "模型「{name}」有 {count} 個 .gguf 檔案；請指定要用哪一個，例如 {example}。"
     ),
     "Model '{name}' holds {found}; weights are read from safetensors or GGUF only, so save it "

@@ -19,7 +19,7 @@ SAID = {
     ),
     "{leaf} is {value}; {remedy}.": "{leaf} 是 {value}；{remedy}。",
     "{leaf} is {value}: {cause}.": "{leaf} 是 {value}：{cause}。",
-    "{start}… ({count} characters)": "{start}…（{count} 個字元）",
+    "{start}… ({count:d} characters)": "{start}…（{count} 個字元）",
     "it must be above {least}": "必須大於 {least}",
     "it must be at least {least}": "最小為 {least}",
     "it must be below {most}": "必須小於 {most}",
@@ -37,9 +37,11 @@ SAID = {
     "it must not be empty": "不能留空",
     "a yes/no value is not a number": "是或否的值不是數字",
     "write {word}, or a list of {what}": "請寫 {word}，或一份清單：{what}",
-    "layer names such as [q_proj, v_proj]": "層的名稱，例如 [q_proj, v_proj]",
+    "layer names such as {example}": "層的名稱，例如 {example}",
+    "precisions such as {example}": "精度，例如 {example}",
     # columns
-    "columns is '{written}'": "欄位是「{written}」",
+    "columns is '{written}'": "「欄位」是「{written}」",
+    "Columns is '{written}'": "「欄位」是「{written}」",
     "a row is text, or messages, or a prompt and its answer; {example}.": (
         "一列可以是 text，或 messages，或 prompt 加 answer；{example}。"
     ),
@@ -68,7 +70,7 @@ SAID = {
     "Preset '{path}' has a mistake{where}: {problem}.": (
         "預設組合「{path}」{where}有錯：{problem}。"
     ),
-    " in line {line}": "第 {line} 行",
+    " in line {line:d}": "第 {line} 行",
     "it is not YAML": "不是 YAML",
     "Preset '{path}' is nested too deeply; a preset is flat.": (
         "預設組合「{path}」的巢狀結構太深；預設組合應是扁平的。"
@@ -103,6 +105,12 @@ SAID = {
     ),
     "Preset '{name}' cannot be written: {why}; see that '{folder}' is a folder with room.": (
         "無法寫入預設組合「{name}」：{why}；請確認「{folder}」是有空間的資料夾。"
+    ),
+    "Preset '{name}' is none of yours; there is nothing to rename.": (
+        "「{name}」不是你自己的預設組合；沒有東西可改名。"
+    ),
+    "Preset name '{name}' is taken by one of yours; choose another.": (
+        "你已有名為「{name}」的預設組合；請換個名稱。"
     ),
     "Preset '{name}' is none of yours; there is nothing to delete.": (
         "「{name}」不是你自己的預設組合；沒有東西可刪除。"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 PLACES = {
-    "Line {line} of '{file}'": "「{file}」第 {line} 行",
-    "line {line} of '{file}'": "「{file}」第 {line} 行",
-    "Row {row} of '{file}'": "「{file}」第 {row} 列",
-    "Row {row} of '{file}' (line {line})": "「{file}」第 {row} 列（第 {line} 行）",
+    "Line {line:d} of '{file}'": "「{file}」第 {line} 行",
+    "line {line:d} of '{file}'": "「{file}」第 {line} 行",
+    "Row {row:d} of '{file}'": "「{file}」第 {row} 列",
+    "Row {row:d} of '{file}' (line {line:d})": "「{file}」第 {row} 列（第 {line} 行）",
     "A row": "某一列",
 }
 FILES = {
@@ -61,8 +61,10 @@ FILES = {
     ),
 }
 JSON = {
-    "Dataset file '{file}' is not JSON ({why} at line {line}, column {column}); mend or remove "
-    "it.": "資料集檔案「{file}」不是 JSON（第 {line} 行第 {column} 個字元：{why}）；請修正或移除。",
+    "Dataset file '{file}' is not JSON ({why} at line {line:d}, column {column}); mend or "
+    "remove it.": (
+        "資料集檔案「{file}」不是 JSON（第 {line} 行第 {column} 個字元：{why}）；請修正或移除。"
+    ),
     "{place} is not JSON ({why}); {remedy}.": "{place}不是 JSON（{why}）；{remedy}。",
     "{why} at column {column}": "第 {column} 個字元：{why}",
     "name the file .json, if it is one document": "若整個檔案是一份 JSON，請把它命名為 .json",
@@ -71,14 +73,17 @@ JSON = {
     "Expecting ',' delimiter": "應有逗號「,」",
     "Expecting ',' delimiter or ']'": "應有逗號「,」或「]」",
     "Extra data": "後面有多餘的內容",
+    "{place} has the key '{key}' twice; remove one of them.": (
+        "{place}有兩個「{key}」鍵；請移除其中一個。"
+    ),
     "{place} holds {code}, which is half of a character; write the whole character or remove "
     "it.": "{place}含有 {code}，只是半個字元；請寫出完整的字元，或移除它。",
 }
 TABLES = {
     '{place} is not a row of a table ({why}); check its quotes: a " within a quoted cell is '
     'written "".': '{place}不是表格的一列（{why}）；請檢查引號：引號內儲存格裡的 " 要寫成 ""。',
-    "{place} has {count} cell{_s} and the header {columns}; mend the line: a cell that holds a "
-    "{separator} must be quoted.": (
+    "{place} has {count:d} cell{_s} and the header {columns}; mend the line: a cell that holds "
+    "a {separator} must be quoted.": (
         "{place}有 {count} 個儲存格，標題列則有 {columns} 個；請修正這一行：含有{separator}的儲存"
         "格必須加引號。"
     ),
@@ -96,13 +101,13 @@ TABLES = {
 FORMATS = {
     "The columns {columns} are not a known format; rename them to one of: {known}; or say "
     "which is what {where}.": (
-        "欄位 {columns} 不是已知的格式；請改名為下列之一：{known}；或說明哪一欄是什麼{where}。"
+        "欄位（{columns}）不是已知的格式；請改名為下列之一：{known}；或說明哪一欄是什麼{where}。"
     ),
     "in the setting columns, such as prompt=Question, answer=Reply": (
         "（用 columns 設定，例如 prompt=Question, answer=Reply）"
     ),
-    "{names} and {count} more": "{names}，另有 {count} 個",
-    "{start} … and {count} more characters": "{start} … 還有 {count} 個字元",
+    "{names} and {count:d} more": "{names}，另有 {count} 個",
+    "{start} … and {count:d} more characters": "{start} … 還有 {count} 個字元",
     "(no name)": "（沒有名稱）",
     "(none)": "（無）",
     "columns takes the {part} from '{column}', and the columns are {there}; name one of these.": (
@@ -147,24 +152,33 @@ FORMATS = {
 SPLIT = {
     "Every evaluation row of dataset '{name}' is also a training row; give it held-out rows of "
     "its own.": "資料集「{name}」用於評估的列全都也在訓練列中；請給它另外的保留資料。",
-    "None of {count} rows of dataset '{name}' ({place} is the first) holds anything to learn; "
-    "fill its columns {columns}.": (
+    "None of {count:d} rows of dataset '{name}' ({place} is the first) holds anything to "
+    "learn; fill its columns {columns}.": (
         "資料集「{name}」的 {count} 列（第一列是{place}）都沒有可學的內容；請填寫欄位 {columns}。"
     ),
-    "Dataset '{name}' has {count} different row; at least 2 are needed, one to learn from and "
-    "one to hold out.": (
+    "None of {count:d} rows of dataset '{name}' holds anything to learn: in {calls} of them a "
+    "reply only calls a tool; give rows in which each says something.": (
+        "資料集「{name}」的 {count} 列都沒有可學的內容：其中 {calls} 列的回覆只呼叫工具；"
+        "請給每句回覆都有內容的列。"
+    ),
+    "Dataset '{name}' has {count:d} different row; at least 2 are needed, one to learn from "
+    "and one to hold out.": (
         "資料集「{name}」只有 {count} 列不同的內容；至少要 2 列，一列訓練，一列保留。"
     ),
     "Not read, since others are named for training or holding out: {names}.": (
         "沒有讀取，因為已有其他檔案標明用於訓練或保留：{names}。"
     ),
-    "Only the first {count} rows were read here; the run reads on.": (
+    "Only the first {count:d} rows were read here; the run reads on.": (
         "這裡只讀了前 {count} 列；執行時會繼續讀下去。"
     ),
-    "Only the first {count} rows were read, which is all that this run needs; shuffle the rows "
-    "if they are sorted.": "只讀了前 {count} 列，這次執行夠用了；若各列經過排序，請先打亂。",
+    "Only the first {count:d} rows were read, which is all that this run needs; shuffle the "
+    "rows if they are sorted.": "只讀了前 {count} 列，這次執行夠用了；若各列經過排序，請先打亂。",
     "Columns that are not used: {columns}.": "沒有用到的欄位：{columns}。",
-    "In {count} of the rows read a cell says None, NA, NaN or null; it was kept as that word.": (
+    "In {count:d} of the rows read a reply only calls a tool and says nothing; they were left "
+    "out, and count among those without an answer.": (
+        "讀取的列中，有 {count} 列的回覆只呼叫工具而沒有內容；已略去，並計入沒有答案的列。"
+    ),
+    "In {count:d} of the rows read a cell says None, NA, NaN or null; it was kept as that word.": (
         "讀取的列中，有 {count} 列的儲存格寫著 None、NA、NaN 或 null；照字面保留。"
     ),
 }
@@ -200,12 +214,12 @@ TOKENS = {
         "這個模型有對話範本 {names}，但沒有預設的；請選別的模型，或在它的檔案中把其中一個命名為 "
         "default。"
     ),
-    "{count} of {rows} rows of {what} are longer than {most} tokens, and nothing is left "
+    "{count:d} of {rows} rows of {what} are longer than {most} tokens, and nothing is left "
     "without them; raise max_seq_len, or set too_long to cut.": (
         "{what}的 {rows} 列中有 {count} 列超過 {most} 個詞元，略去後就什麼都不剩；"
         "請調高 max_seq_len，或把 too_long 設為 cut。"
     ),
-    "{count} of {rows} rows of {what} have nothing to learn from within {most} tokens; raise "
+    "{count:d} of {rows} rows of {what} have nothing to learn from within {most} tokens; raise "
     "max_seq_len, or set learn_from to everything.": (
         "{what}的 {rows} 列中有 {count} 列在 {most} 個詞元之內沒有可學的內容；請調高 max_seq_len"
         "，或把 learn_from 設為 everything。"
@@ -223,7 +237,7 @@ TOKENS = {
     "these rows, so it was read as the mark.": (
         "{rows}這個模型的標記，例如文章的結尾標記；這些列不套用範本，所以當成標記讀取。"
     ),
-    "{count} row{_s} hold{_s2}": "有 {count} 列含有",
+    "{count:d} row{_s} hold{_s2}": "有 {count} 列含有",
 }
 UPLOADS = {
     "'{file}' could not be stored ({why}); make room in the home folder, or name the file by "

@@ -90,18 +90,18 @@ KEPT = {
     "a {kind} is not a plain Linear": "{kind} 不是單純的線性層",
     "its matrix is shared with an embedding": "它的矩陣與嵌入層共用",
     "text never reaches it": "文字不會經過它",
-    "its {k} input features are not a multiple of {block}": (
+    "its {k:d} input features are not a multiple of {block:d}": (
         "它的 {k} 個輸入特徵不是 {block} 的倍數"
     ),
-    "its {n} output features are not a multiple of {block}": (
+    "its {n:d} output features are not a multiple of {block:d}": (
         "它的 {n} 個輸出特徵不是 {block} 的倍數"
     ),
-    "its {k} {what} features are not a multiple of {block}": (
+    "its {k:d} {what} features are not a multiple of {block:d}": (
         "它的 {k} 個{what}特徵不是 {block} 的倍數"
     ),
     "input": "輸入",
     "output": "輸出",
-    "a tensor of {dimensions} dimensions that {kind} multiplies with by itself, no Linear": (
+    "a tensor of {dimensions:d} dimensions that {kind} multiplies with by itself, no Linear": (
         "{dimensions} 維的張量，由 {kind} 自行相乘，不是線性層"
     ),
 }

@@ -10,23 +10,23 @@ STAGES = {
     "fetching the model": "下載模型",
     "loading the model": "載入模型",
     "tokenising": "轉成詞元",
-    "{count} rows": "{count} 列",
+    "{count:d} rows": "{count} 列",
     "adding the adapter": "加上轉接器",
     "compiling": "編譯",
     "trying the longest batch": "試跑最長的批次",
-    "{rows} x {width} tokens": "{rows} × {width} 個詞元",
+    "{rows} x {width:d} tokens": "{rows} × {width} 個詞元",
     "training": "訓練",
     "evaluating": "評估",
-    "loss of {count} held-out rows": "{count} 列保留資料的損失",
-    "loss of {count} held-out rows, {where}": "{count} 列保留資料的損失，{where}",
+    "loss of {count:d} held-out rows": "{count} 列保留資料的損失",
+    "loss of {count:d} held-out rows, {where}": "{count} 列保留資料的損失，{where}",
     "on a base in {label}": "在 {label} 的基底上",
     "merged into {label}": "合併到 {label}",
-    "answering {count} held-out rows": "回答 {count} 列保留資料",
+    "answering {count:d} held-out rows": "回答 {count} 列保留資料",
     "healing": "切換精度",
     "{own} gives way to {wider}": "{own} 換成 {wider}",
     "resuming": "接續",
     "saving a checkpoint": "儲存檢查點",
-    "step {step}": "第 {step} 步",
+    "step {step:d}": "第 {step} 步",
     "saving the adapter": "儲存轉接器",
 }
 SOURCES = {
@@ -52,30 +52,30 @@ MESSAGES = {
     "They are not counted as its own, but whoever holds them may slow it down and adds to the "
     "power that is measured.": "這些不計入這次執行，但占用者可能會拖慢它，量到的功率也會變高。",
     "Self-test": "自我檢測",
-    "Healing: from step {step} on, the base is in {wider} and no longer in {own}.": (
+    "Healing: from step {step:d} on, the base is in {wider} and no longer in {own}.": (
         "切換精度：從第 {step} 步起，基底改為 {wider}，不再是 {own}。"
     ),
     "The adapter could not be judged {where}": "無法評估轉接器（{where}）",
     "There is no checkpoint to go on from, so it starts again from step 0.": (
         "沒有可接續的檢查點，所以從第 0 步重新開始。"
     ),
-    "Resumed after step {step}.": "已從第 {step} 步之後接續。",
+    "Resumed after step {step:d}.": "已從第 {step} 步之後接續。",
     "The longest batch of the run, {size}, does not fit.": "這次執行最長的批次（{size}）放不下。",
-    "Its longest row is {place} with {count} tokens; rows have {middle} in the middle.": (
+    "Its longest row is {place} with {count:d} tokens; rows have {middle} in the middle.": (
         "其中最長的是{place}，有 {count} 個詞元；各列的中位數是 {middle} 個。"
     ),
-    "The checkpoint of step {step} could not be written: {why}.": (
+    "The checkpoint of step {step:d} could not be written: {why}.": (
         "無法寫入第 {step} 步的檢查點：{why}。"
     ),
     "The one before it, if any, is kept.": "若有上一個，會保留著。",
-    "The steps up to {step} were made on {before}, the rest on {now}: neither their times nor "
-    "their last bits can be compared.": (
+    "The steps up to {step:d} were made on {before}, the rest on {now}: neither their times "
+    "nor their last bits can be compared.": (
         "到第 {step} 步為止是在 {before} 上跑的，其餘在 {now} 上：時間與最末的位元都不能相比。"
     ),
     "{tensors} in the model's files have no place in its architecture.": (
         "模型檔案中有{tensors}不屬於它的架構。"
     ),
-    "{count} tensor{_s} ({names})": " {count} 個張量（{names}）",
+    "{count:d} tensor{_s} ({names})": " {count} 個張量（{names}）",
     "This model has no chat template, so conversations were written in a plain one": (
         "這個模型沒有對話範本，所以對話寫成簡單的樣子"
     ),
@@ -88,21 +88,21 @@ MESSAGES = {
     "the compiled model's first loss is {loss} instead of {expected}": (
         "編譯後的模型，第一個損失是 {loss}，而不是 {expected}"
     ),
-    "{count} of {rows} rows read have no answer.": "讀取的 {rows} 列中有 {count} 列沒有答案。",
+    "{count:d} of {rows} rows read have no answer.": "讀取的 {rows} 列中有 {count} 列沒有答案。",
     "They were left out.": "已略去。",
-    "{count} of {rows} rows are longer than {most} tokens.": (
+    "{count:d} of {rows} rows are longer than {most} tokens.": (
         "{rows} 列中有 {count} 列超過 {most} 個詞元。"
     ),
-    "{count} of {rows} rows have nothing to learn from within {most} tokens.": (
+    "{count:d} of {rows} rows have nothing to learn from within {most} tokens.": (
         "{rows} 列中有 {count} 列在 {most} 個詞元之內沒有可學的內容。"
     ),
-    "{count} of {rows} rows were cut to {most} tokens.": (
+    "{count:d} of {rows} rows were cut to {most} tokens.": (
         "{rows} 列中有 {count} 列被截到 {most} 個詞元。"
     ),
     "The adapter changes nothing: its matrices B are all zero after training, as they were "
     "before.": "轉接器沒有任何作用：訓練後它的矩陣 B 和之前一樣全是零。",
     "Raise learning_rate or max_steps.": "請調高 learning_rate 或 max_steps。",
-    "In {count} of {layers} adapted layers the adapter changes nothing: their matrices B are "
+    "In {count:d} of {layers} adapted layers the adapter changes nothing: their matrices B are "
     "still zero after training.": (
         "加了轉接器的 {layers} 層中，有 {count} 層的轉接器沒有任何作用：訓練後矩陣 B 仍是零。"
     ),
@@ -146,12 +146,12 @@ REFUSALS = {
         "模型「{name}」的張量「{tensor}」在權重中是 {in_file}，依 config.json 則是 "
         "{in_config}{more}；兩個檔案並不相配，請重新儲存模型，或選別的。"
     ),
-    " (and {count} more)": "（另有 {count} 個）",
+    " (and {count:d} more)": "（另有 {count} 個）",
     "max_seq_len is {value}; model '{name}' reads at most {most} tokens; lower it or pick "
     "another model.": (
         "max_seq_len 是 {value}；模型「{name}」最多讀 {most} 個詞元；請調低，或選別的模型。"
     ),
-    "Tensor '{tensor}' has {count} weights that are NaN or infinite; pick another checkpoint.": (
+    "Tensor '{tensor}' has {count:d} weights that are NaN or infinite; pick another checkpoint.": (
         "張量「{tensor}」有 {count} 個權重是 NaN 或無限大；請選別的檢查點。"
     ),
     "Keep fewer layers.": "請少保留幾層。",
@@ -172,8 +172,8 @@ REFUSALS = {
     "keep_layers, or set it to 0.": (
         "設定了 keep_last_blocks，但這個模型沒有區塊清單；請在 keep_layers 指定層，或設為 0。"
     ),
-    "keep_last_blocks is {count}; this model has {blocks} blocks and at least one must be left "
-    "to round, so choose at most {most}.": (
+    "keep_last_blocks is {count:d}; this model has {blocks} blocks and at least one must be "
+    "left to round, so choose at most {most}.": (
         "keep_last_blocks 是 {count}；這個模型有 {blocks} 個區塊，至少要留一個捨入，"
         "所以最多選 {most}。"
     ),
@@ -188,7 +188,7 @@ REFUSALS = {
     "any model has; mend it, or pick another model.": (
         "依設定檔，模型「{name}」會有超過 {most} 個模組，遠多於任何模型；請修正它，或選別的模型。"
     ),
-    "Model '{name}' would have {count} parameters by its configuration, far more than any "
+    "Model '{name}' would have {count:d} parameters by its configuration, far more than any "
     "model has; mend it, or pick another model.": (
         "依設定檔，模型「{name}」會有 {count} 個參數，遠多於任何模型；請修正它，或選別的模型。"
     ),
@@ -220,14 +220,14 @@ ENDINGS = {
     "{when} no loss scale was small enough for finite gradients; {remedy}": (
         "{when}，再小的損失縮放也得不到有限的梯度；{remedy}"
     ),
-    "After step {step} the held-out loss became {value}; {remedy}": (
+    "After step {step:d} the held-out loss became {value}; {remedy}": (
         "第 {step} 步之後，保留資料損失變成 {value}；{remedy}"
     ),
-    "At step {step}": "第 {step} 步",
+    "At step {step:d}": "第 {step} 步",
     "lower the learning rate or pick a precision with a larger range.": (
         "請降低學習率，或選範圍較大的精度。"
     ),
-    "{count} of {all} updates were skipped, because the gradients overflowed at every loss "
+    "{count:d} of {all} updates were skipped, because the gradients overflowed at every loss "
     "scale that was tried, so nothing was learned; set max_steps higher, so that the loss "
     "scale can fall further, or pick a precision with a larger range.": (
         "{all} 次更新中略過了 {count} 次，因為試過的每個損失縮放都讓梯度溢位，所以什麼都沒學到；"
@@ -262,7 +262,7 @@ ENDINGS = {
     "Its process is gone and has not said why; its points are kept, so resume it.": (
         "它的行程消失了，沒有說明原因；已記錄的資料都保留著，請按「繼續」。"
     ),
-    "The rows of dataset '{name}' are not those of the first {step} steps any more; put the "
+    "The rows of dataset '{name}' are not those of the first {step:d} steps any more; put the "
     "old ones back, or start a new run.": (
         "資料集「{name}」的列已經和前 {step} 步時不同；請放回原本的，或開始新的執行。"
     ),
@@ -270,12 +270,12 @@ ENDINGS = {
     "from step 0.": (
         "無法讀取檢查點「{name}」（{why}）；把它從該次執行的資料夾移除，即可從第 0 步繼續。"
     ),
-    "The checkpoint of step {step} was made in {was} and this run is in {now}; a run goes on "
+    "The checkpoint of step {step:d} was made in {was} and this run is in {now}; a run goes on "
     "in its own precision only, so start a new one.": (
         "第 {step} 步的檢查點是以 {was} 做的，而這次執行是 {now}；執行只能以自己的精度繼續，"
         "請開始新的。"
     ),
-    "The checkpoint of step {step} was made with another {names}; a run goes on with its own "
+    "The checkpoint of step {step:d} was made with another {names}; a run goes on with its own "
     "settings only, so start a new one.": (
         "第 {step} 步的檢查點所用的 {names} 不同；執行只能以自己的設定繼續，請開始新的。"
     ),
@@ -286,9 +286,9 @@ MEMORY = {
         "記憶體不足，{place}（預測共需 {mib}）：{remedies}。"
     ),
     "{place}, asking for {asked} more": "{place}，還要 {asked}",
-    "in step {step}": "在第 {step} 步",
+    "in step {step:d}": "在第 {step} 步",
     "while {stage}": "在「{stage}」階段",
-    "while {stage} after step {step}": "第 {step} 步之後，在「{stage}」階段",
+    "while {stage} after step {step:d}": "第 {step} 步之後，在「{stage}」階段",
     "set micro_batch_size to {micro} and grad_accum_steps to {passes}, which learns from the "
     "same {rows} rows a step": (
         "請把 micro_batch_size 設為 {micro}、grad_accum_steps 設為 {passes}，每步學的仍是 {rows} 列"
