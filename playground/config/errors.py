@@ -7,24 +7,31 @@ import os
 import re
 from pathlib import Path
 
-_SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|CREDENTIAL", re.I)
-_HUB_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{8,}")
+_SECRET_NAME = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|(^|_)PASS(_|$)|API_?KEY|(^|_)KEY(_|$)|CREDENTIAL", re.I
+)
+_HUB_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{8,}|hf_[A-Za-z0-9]{20,}")
+_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+"""Name and password, or a token, before the host."""
 
 
 def private(text: str) -> str:
     """Text that may be shown, stored or shared: no home folder, no hub token, no secret variable.
 
-    The home folder becomes ``~``; a token or the value of a variable whose name says that it is
-    secret becomes ``***``. Everything stored or shown as an error goes through here.
+    The home folder becomes ``~``; a token, who is named in an address, or the value of a variable
+    whose name says that it is secret becomes ``***``. Everything stored or shown as an error goes
+    through here, before it is cut: half a secret would not be known again.
     """
     for name, value in os.environ.items():
         if len(value) >= 8 and _SECRET_NAME.search(name):
             text = text.replace(value, "***")
-    text = _HUB_TOKEN.sub("***", text)
+    text = _IN_ADDRESS.sub("***", _HUB_TOKEN.sub("***", text))
     home = os.path.expanduser("~")
     if home in ("/", "~"):
         return text
-    return re.sub(re.escape(home) + r"(?![\w-]|\.\w)", "~", text)  # not /home/ann in /home/anna
+    for folder in {home, os.path.realpath(home)}:  # which may be reached by a link
+        text = re.sub(re.escape(folder) + r"(?![\w-]|\.\w)", "~", text)  # not /home/anna for ann
+    return text
 
 
 class SettingsError(ValueError):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from playground.catalog.datasets import FILE_TYPES, PACKED, kind_of
-from playground.config import SettingsError, private
+from playground.config import SettingsError, expand, private
 from playground.data.files import open_unpacked
 from playground.data.formats import column_key, recognise
 from playground.data.rows import Row, stream_rows
@@ -93,7 +93,7 @@ def kept(home: Path) -> list[Upload]:
 def called(dataset: str) -> str:
     """A dataset as people know it: what an uploaded file came as, else its id or path."""
     try:
-        return (Path(dataset).parent / _CALLED).read_text(encoding="utf-8")
+        return (expand(dataset).parent / _CALLED).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return private(dataset)
 

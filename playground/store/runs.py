@@ -316,9 +316,9 @@ def _store(db: sqlite3.Connection, run_id: str, event: Event) -> None:
         known = {c: v for c in FACT_COLUMNS if (v := getattr(event, c)) is not None}
         db.execute("INSERT OR IGNORE INTO facts (run_id) VALUES (?)", (run_id,))
         for column, value in known.items():
-            db.execute(
-                f"UPDATE facts SET {column} = ? WHERE run_id = ?", (to_column(value), run_id)
-            )
+            kept = to_column(value)
+            said = private(kept) if isinstance(kept, str) else kept
+            db.execute(f"UPDATE facts SET {column} = ? WHERE run_id = ?", (said, run_id))
     elif isinstance(event, Status):
         db.execute(
             "UPDATE runs SET status = ?, error = ?, cause = ?, ended_at = ? WHERE id = ?"

@@ -18,7 +18,7 @@ from typing import Any
 import gradio as gr
 
 from playground.catalog import list_datasets, resolve_dataset
-from playground.config import SettingsError, named_columns, write_columns
+from playground.config import SettingsError, named_columns, private, write_columns
 from playground.data.formats import column_key
 from playground.data.rows import first_row
 from playground.data.uploads import MAX_BYTES, columns_of, keep, kept, shown
@@ -105,7 +105,7 @@ def wire(app: gr.Blocks, part: DataPart, fields: Mapping[str, Any], home: Path) 
             yield [panels.notice(printable(str(error))), gr.skip(), gr.skip()]
             return
         said = _status(text.UPLOADED.format(name=printable(name)))
-        yield [said, gr.Dropdown(choices(home), value=str(path)), ""]
+        yield [said, gr.Dropdown(choices(home), value=private(str(path))), ""]
 
     def on_dataset(name: str | None, setting: str, request: gr.Request) -> list[Any]:
         try:
@@ -215,7 +215,7 @@ def choices(home: Path) -> list[tuple[str, str]]:
     """Datasets to pick from: those that are bundled, and those uploaded before."""
     bundled = [(f"{entry.title} ({entry.id})", entry.id) for entry in list_datasets()]
     given = [
-        (text.UPLOAD_CHOICE.format(name=printable(upload.name)), str(upload.path))
+        (text.UPLOAD_CHOICE.format(name=printable(upload.name)), private(str(upload.path)))
         for upload in kept(home)
     ]
     return bundled + given

@@ -100,8 +100,9 @@ def values(preset: Preset) -> dict[str, Any]:
     settings = {key: typed(setting(preset.config, key)) for key in SETTINGS}
     return {
         "title": "",
-        "model": preset.config.model,
-        "dataset": preset.config.dataset,
+        # A path under the user's home starts with ~, which we expand ourselves.
+        "model": private(preset.config.model),
+        "dataset": private(preset.config.dataset),
         "precisions": list(preset.precisions),
         "seeds": str(preset.seeds),
         **settings,
@@ -209,7 +210,6 @@ def command(group: Group, home: Path | None = None) -> str:
     for key in ("model", "dataset", *SETTINGS):
         value = setting(asked.config, key)
         if value != setting(preset.config, key):
-            # A path under the user's home starts with ~ here, which we expand ourselves.
             overrides[key] = private(plain(typed(value))) or "null"
     if asked.precisions != preset.precisions:
         overrides["precisions"] = ",".join(asked.precisions)

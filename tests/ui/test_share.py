@@ -6,6 +6,8 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import gradio as gr
 import httpx
@@ -18,6 +20,7 @@ from playground.ui.login import LASTS_S, TRIES, WAIT_S, Login, TooOften
 from tests.ui.conftest import NAME, PASSWORD, SHARED_AS, Served, until
 
 API = "/gradio_api"
+_SHOWN: WeakKeyDictionary[httpx.Client, dict[int, Any]] = WeakKeyDictionary()
 CACHES = ("formats", "models", "estimates", "residents")
 """What reading keeps, once for each model, and which children read: nothing that anybody set."""
 
@@ -37,20 +40,33 @@ def handlers(client: httpx.Client) -> list[dict]:
 
 
 def send(
-    client: httpx.Client, handler: dict, session: str = "s", typed: dict[int, str] | None = None
+    client: httpx.Client,
+    handler: dict,
+    session: str = "s",
+    typed: dict[int, str] | None = None,
+    address: dict[str, str] | None = None,
+    event: dict[str, str] | None = None,
 ) -> httpx.Response:
-    """A handler called directly, its inputs as the page shows them at first, but for ``typed``."""
-    shown = {c["id"]: c["props"].get("value") for c in client.get("/config").json()["components"]}
-    shown |= typed or {}
+    """A handler called directly, its inputs as the page shows them at first, but for ``typed``.
+
+    Args:
+        address: the query of the page's own address.
+        event: what a script of the page tells with what it triggers.
+    """
+    if client not in _SHOWN:
+        parts = client.get("/config").json()["components"]
+        _SHOWN[client] = {part["id"]: part["props"].get("value") for part in parts}
+    shown = _SHOWN[client] | (typed or {})
     body = {
         "data": [shown.get(i) for i in handler["inputs"]],
+        "event_data": event,
         "fn_index": handler["id"],
         "session_hash": session,
         "trigger_id": None,
     }
     if not handler["queue"]:
-        return client.post(f"{API}/run/predict", json=body)
-    client.post(f"{API}/queue/join", json=body).raise_for_status()
+        return client.post(f"{API}/run/predict", json=body, params=address)
+    client.post(f"{API}/queue/join", json=body, params=address).raise_for_status()
     with client.stream("GET", f"{API}/queue/data", params={"session_hash": session}) as stream:
         for line in stream.iter_lines():
             if "process_completed" in line:
