@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playground.config import RunConfig, SettingsError, private
+from playground.config import RunConfig, SettingsError
 from playground.processes import child_environment, last_line, run_to_end
 
 CHILD = ("-P", "-m", "playground.preview")  # -P: never import from the cwd
@@ -22,6 +22,8 @@ def ask(
     rows: int = ROWS,
     home: Path | None = None,
     child: tuple[str, ...] = CHILD,
+    *,
+    offline: bool = False,
 ) -> dict[str, Any]:
     """What a run with ``config`` would read and learn; ``data.preview`` says of what parts.
 
@@ -29,13 +31,14 @@ def ask(
         rows: how many of the first rows are shown.
         home: where the runs are kept, and what they read of GGUF files, which takes half a minute.
         child: arguments of the interpreter that answers.
+        offline: asks no hub, and takes what its cache holds.
     Raises:
         SettingsError: what the run itself would say, or the child came to no good end.
     """
     request: dict[str, Any] = {"config": config.model_dump(mode="json"), "rows": rows}
     if home is not None:
         request["home"] = str(home)
-    return _answer(request, child)
+    return _answer(request, child, offline)
 
 
 def ask_columns(dataset: str, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
@@ -56,11 +59,13 @@ def ask_upload(file: Path, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
     return _answer({"upload": str(file)}, child)
 
 
-def _answer(request: dict[str, Any], child: tuple[str, ...]) -> dict[str, Any]:
+def _answer(
+    request: dict[str, Any], child: tuple[str, ...], offline: bool = False
+) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fp4-preview-") as name:
         folder = Path(name)
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        _carry_out([sys.executable, *child, name], folder / "output.log")
+        _carry_out([sys.executable, *child, name], folder / "output.log", offline)
         try:
             found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -72,9 +77,10 @@ def _answer(request: dict[str, Any], child: tuple[str, ...]) -> dict[str, Any]:
     return found["answer"]
 
 
-def _carry_out(command: list[str], output: Path) -> None:
+def _carry_out(command: list[str], output: Path, offline: bool) -> None:
     # A GPU that trains must not be asked for memory by somebody who only looks.
     environment = child_environment() | {"CUDA_VISIBLE_DEVICES": ""}
+    environment |= {"HF_HUB_OFFLINE": "1"} if offline else {}
     try:
         code = run_to_end(command, output, _LONGEST_S, environment)
     except TimeoutError:
@@ -88,7 +94,7 @@ def _carry_out(command: list[str], output: Path) -> None:
             "out does; try it with fewer or shorter rows."
         )
     if code > 0:
-        reason = private(last_line(output)) or "it said nothing"
+        reason = last_line(output) or "it said nothing"
         raise SettingsError(
             f"Reading the rows ended with exit code {code} ({reason}); try other rows."
         )

@@ -14,12 +14,10 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
-from playground.commands import command
 from playground.config import SettingsError
 from playground.fit.background import Estimates
 from playground.hardware import Device
 from playground.launcher import Launcher
-from playground.own_presets import save_preset
 from playground.presets import Preset
 from playground.preview import ask
 from playground.store import Group, RunStore
@@ -34,14 +32,15 @@ from playground.ui import (
     panels,
     preview,
     recorded,
+    remembered,
     results,
+    saving,
     text,
     visitors,
+    wrong,
 )
-from playground.ui.labels import labelled
 from playground.ui.quiet import QUIET
 from playground.ui.scenes import Scenes
-from playground.ui.text import cards as cards_text
 from playground.ui.watch import Scene
 
 # Below the form, or above what is seen of it: the results are brought into view once it started.
@@ -109,17 +108,9 @@ def build(
             with gr.Column(elem_id="form", elem_classes="sheet"):
                 based = gr.HTML(_based(presets[0]), apply_default_css=False)
                 fields = form.build(presets[0])
-                notice = gr.HTML("", elem_id="notice", apply_default_css=False)
+                notice = wrong.build()
                 go = gr.Button(text.START, variant="primary", elem_id="start")
-                with gr.Accordion(cards_text.SAVE_HEADING, open=False, elem_classes="fold"):
-                    saved_name = gr.Textbox(
-                        label=cards_text.SAVE_NAME,
-                        info=cards_text.SAVE_NAME_INFO,
-                        max_lines=1,
-                        elem_id="preset-name",
-                    )
-                    save = gr.Button(cards_text.SAVE, size="sm", elem_id="save-preset")
-                    kept = gr.HTML("", elem_id="saved", apply_default_css=False)
+                saved = saving.build()
         with gr.Column(elem_id="results"):
             page, refused = results.build(store)
 
@@ -128,7 +119,8 @@ def build(
             gr.Accordion(open=True) if changed in form.advanced(section) else gr.skip()
             for section in fields.folds
         ]
-        return [_based(preset), preset.name, *form.filled(preset, changed), *folds, said]
+        name = preset.name if preset.own else ""
+        return [_based(preset), preset.name, *form.filled(preset, changed), *folds, name, said]
 
     def drawn(scene: Scene, may_change: bool) -> list[Any]:
         return results.updates(scene, may_change, store.home)
@@ -145,13 +137,17 @@ def build(
         asked = request.query_params.get("group") or None
         return show(asked, guard.may_change(request))
 
+    def on_cards(request: gr.Request) -> list[str]:
+        presets = [card.preset for card in shown_cards.ours]
+        return cards.facts(presets, store, device, guard.may_change(request))
+
     def on_start(base: str, *answers: Any) -> list[Any]:
         try:
             filled_in = dict(zip(form.KEYS, answers, strict=True))
             group, new = start(store, launcher, base, filled_in)
         except SettingsError as error:
             said = models.elsewhere(str(error), form.plain(filled_in["model"]))
-            return [panels.notice(said), *[gr.skip()] * len(outputs)]
+            return [wrong.told(str(error), said), *[gr.skip()] * len(outputs)]
         said = "" if new else panels.notice(text.STARTED_AGAIN, "info")
         return [said, *show(group.id)]
 
@@ -163,7 +159,9 @@ def build(
             visitors.refuse_model(form.plain(filled_in["model"]), may_change)
             visitors.refuse_dataset(form.plain(filled_in["dataset"]), may_change)
             chosen = form.read(base, filled_in, store.home)
-            yield preview.panel(ask(chosen.config, home=store.home))
+            visitors.refuse_unfetched(chosen.config.model, may_change)
+            found = ask(chosen.config, home=store.home, offline=not may_change)
+            yield preview.panel(found)
         except SettingsError as error:
             model = form.plain(filled_in["model"])
             said = models.elsewhere(str(error), model, stranger=not may_change)
@@ -177,17 +175,6 @@ def build(
             yield from on_preview(request, base, *answers)
         else:
             yield gr.skip()
-
-    def on_save(name: str, base: str, *answers: Any) -> list[Any]:
-        filled_in = dict(zip(form.KEYS, answers, strict=True))
-        try:
-            preset = form.read(base, filled_in, store.home)
-            path = save_preset(preset, name or "", store.home, filled_in["title"] or "")
-        except SettingsError as error:
-            return [panels.notice(labelled(str(error))), gr.skip()]
-        run_it = command("compare", path.stem, home=store.home)
-        said = cards_text.SAVED.format(name=path.stem, command=run_it)
-        return [panels.notice(said, "info"), cards.yours(store, device)]
 
     def asking(act: Callable[[str], object]) -> Callable[[str], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""
@@ -206,7 +193,14 @@ def build(
         said = panels.notice(text.SET_UP_FROM.format(title=recorded.titled(group.title)), "info")
         return fill(form.preset_of(group, store.home), said)
 
-    filled = [based, fields.base, *fields.fields.values(), *fields.folds.values(), notice]
+    filled = [
+        based,
+        fields.base,
+        *fields.fields.values(),
+        *fields.folds.values(),
+        saved.name,
+        notice,
+    ]
     begin = guard.changes(on_start)
     go.click(begin, fields.inputs, [notice, *outputs], **QUIET).then(js=_SHOW_RESULTS)
     # A child computes it; more than two of them would take the cores from whatever trains.
@@ -247,15 +241,9 @@ def build(
     own = shown_cards.wire(store, device, fill, filled, on_start, fields.inputs, outputs)
     own.started.then(js=_SHOW_RESULTS)
     own.adjusted.then(js=_SHOW_FORM)
-    save.click(
-        guard.changes(on_save), [saved_name, *fields.inputs], [kept, shown_cards.own], **QUIET
-    )
-    app.load(
-        lambda: cards.facts([card.preset for card in shown_cards.ours], store, device),
-        None,
-        shown_cards.outputs,
-        **QUIET,
-    )
+    saving.wire(saved, shown_cards.own, fields.inputs, store, device)
+    app.load(on_cards, None, shown_cards.outputs, **QUIET)
+    remembered.wire(app, based, fields.base, fields.fields, store.home, _based)
     page.again.click(on_again, page.shown, filled, queue=False, **QUIET).then(js=_SHOW_FORM)
     acts = {page.stop: launcher.stop, page.pause: launcher.pause, page.resume: launcher.resume}
     for button, act in acts.items():
@@ -265,5 +253,5 @@ def build(
 
 
 def _based(preset: Preset) -> str:
-    said = text.BASED_ON.format(name=preset.name)
-    return f'<h3>{text.FORM_HEADING}</h3><p class="based">{escape(said)}</p>'
+    said, name = text.BASED_ON.format(name=preset.name), escape(preset.name)
+    return f'<h3>{text.FORM_HEADING}</h3><p class="based" data-base="{name}">{escape(said)}</p>'

@@ -25,6 +25,17 @@ def refuse_model(name: str, may_change: bool) -> None:
         raise SettingsError(model_text.NOT_FOR_VISITORS)
 
 
+def refuse_unfetched(name: str, may_change: bool) -> None:
+    """Where a model's own files are needed: no visitor makes this machine ask the hub for them.
+
+    Raises:
+        SettingsError: it was never fetched, or there is none of that name.
+    """
+    entry = resolve_model(name)
+    if not may_change and entry.hub_id and not cached_folder(entry.hub_id):
+        raise SettingsError(model_text.NOT_FETCHED)
+
+
 def refuse_dataset(name: str, may_change: bool) -> None:
     """Visitors may name a bundled dataset: what lies on the hub comes from there each time.
 

@@ -51,6 +51,16 @@ def test_the_child_sees_no_gpu() -> None:
         ask(QUICK, child=_child(code))
 
 
+@pytest.mark.parametrize(("offline", "said"), [(True, "1"), (False, "None")])
+def test_for_a_stranger_it_asks_no_hub(
+    offline: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    code = "sys.exit(str(os.environ.get('HF_HUB_OFFLINE')))"
+    with pytest.raises(SettingsError, match=rf"exit code 1 \({said}\)"):
+        ask(QUICK, child=_child(code), offline=offline)
+
+
 @pytest.mark.parametrize(
     ("child", "said"),
     [

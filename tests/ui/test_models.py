@@ -101,6 +101,15 @@ def test_a_visitor_may_name_what_the_list_offers(
         visitors.refuse_model(name, may_change=True)
 
 
+def test_nothing_is_fetched_for_a_visitor(cache: Path) -> None:
+    put_in_cache(cache, "Qwen/Qwen3-1.7B", TINY.path)
+    for name in ("tiny", "Qwen/Qwen3-1.7B"):
+        visitors.refuse_unfetched(name, may_change=False)
+    with pytest.raises(SettingsError, match="nothing is fetched for visitors; whoever runs this"):
+        visitors.refuse_unfetched("Qwen/Qwen3-0.6B", may_change=False)
+    visitors.refuse_unfetched("Qwen/Qwen3-0.6B", may_change=True)
+
+
 def test_no_card_holds_a_home_folder(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,5 +43,9 @@ NOT_FOR_VISITORS = (
     "Models that are not in the list are shown to those who have logged in; log in, or pick one "
     "of the list."
 )
+NOT_FETCHED = (
+    "This model is not on this machine yet, and nothing is fetched for visitors; whoever runs this "
+    "page can fetch it by a run, or pick a model that is on this machine."
+)
 
 language.words(__name__)
