@@ -80,6 +80,8 @@ def _lines(entry: ModelEntry) -> list[str]:
             "Its terms have to be accepted first: open its page on the hub, accept them, and log "
             "in by `hf auth login` or set HF_TOKEN."
         )
+    if entry.gated is None and not entry.here:
+        lines.append("Its page may ask for its terms to be accepted first.")
     if not entry.here and entry.parameters is None:
         meant = nearest(entry.id, [known.id for known in list_models()])
         lines.append(f"Not in the catalog: what it is shows when a run fetches it.{meant}")
