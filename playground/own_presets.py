@@ -16,11 +16,11 @@ from playground.presets import FOLDER, Preset, defaults, load_preset, own_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
-_HEAD = """\
-# Saved on {day}. What is not here is as in presets/_defaults.yaml.
-{title}summary:   # what it is, in two lines: yours to write
-expect:    # what one will probably see: yours to write
-"""
+_HEAD = "# Saved on {day}. What is not here is as in presets/_defaults.yaml.\n"
+_YOURS = {
+    "summary": "summary:   # what it is, in two lines: yours to write\n",
+    "expect": "expect:    # what one will probably see: yours to write\n",
+}
 
 
 def own_presets(home: Path) -> tuple[list[Preset], dict[str, str]]:
@@ -38,24 +38,38 @@ def own_presets(home: Path) -> tuple[list[Preset], dict[str, str]]:
     return good, wrong
 
 
-def save_preset(preset: Preset, name: str, home: Path, title: str = "") -> Path:
+def is_own(name: str, home: Path) -> bool:
+    """Whether one of the person's own has this name."""
+    return name in own_names(home)
+
+
+def save_preset(
+    preset: Preset, name: str, home: Path, title: str = "", *, replace: bool = False
+) -> Path:
     """Writes a comparison's settings as a preset of the person's own.
 
     Args:
         name: what ``compare NAME`` and the file will be called.
-        title: what the card says; empty takes the name.
+        title: what the card says; empty takes the name, or that of the one that is replaced.
+        replace: write over one of that name; what its owner wrote about it stays.
     Raises:
         SettingsError: the name cannot be one or is taken, or the file cannot be written.
     """
     path = _own_path(name.strip(), home)
-    if path.exists():
+    title, summary, expect = title.strip(), "", ""
+    if path.exists() and replace:
+        with suppress(SettingsError):  # of one that cannot be read nothing can be kept
+            earlier = load_preset(path.stem, home=home)
+            title, summary, expect = title or earlier.title, earlier.summary, earlier.expect
+    elif path.exists():
         raise SettingsError(
             f"Preset name '{path.stem}' is taken by one of yours; delete that, or choose another."
         )
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(as_yaml(preset, title.strip() or path.stem), encoding="utf-8")
+        written = as_yaml(preset, title or path.stem, summary, expect)
+        partial.write_text(written, encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
         with suppress(OSError):
@@ -74,10 +88,34 @@ def delete_preset(name: str, home: Path) -> None:
     (own_folder(home) / f"{name}.yaml").unlink(missing_ok=True)
 
 
-def as_yaml(preset: Preset, title: str) -> str:
+def rename_preset(name: str, new: str, home: Path) -> str:
+    """Gives one of the person's own another name, and returns it.
+
+    Raises:
+        SettingsError: there is none, or the new name cannot be one or is taken.
+    """
+    if not is_own(name, home):
+        raise SettingsError(f"Preset '{name}' is none of yours; there is nothing to rename.")
+    path = _own_path(new.strip(), home)
+    if path.exists():
+        raise SettingsError(f"Preset name '{path.stem}' is taken by one of yours; choose another.")
+    old = own_folder(home) / f"{name}.yaml"
+    text = old.read_text(encoding="utf-8")
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # A title that was never chosen is the name.
+    partial.write_text(text.replace(f"\ntitle: {name}\n", f"\ntitle: {path.stem}\n", 1), "utf-8")
+    os.replace(partial, path)
+    old.unlink()
+    return path.stem
+
+
+def as_yaml(preset: Preset, title: str, summary: str = "", expect: str = "") -> str:
     """The file's text: its head, and the settings that differ from the defaults."""
     day = time.strftime("%Y-%m-%d")
-    parts = [_HEAD.format(day=day, title=_line("title", title))]
+    about = {"summary": summary, "expect": expect}
+    head = [_HEAD.format(day=day), _line("title", title)]
+    head += [_line(key, said) if said else _YOURS[key] for key, said in about.items()]
+    parts = ["".join(head)]
     what: dict[str, Any] = {"precisions": list(preset.precisions)}
     if preset.seeds != 1:
         what["seeds"] = preset.seeds

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from playground.config import SettingsError
-from playground.own_presets import as_yaml, delete_preset, own_presets, save_preset
+from playground.own_presets import (
+    as_yaml,
+    delete_preset,
+    own_presets,
+    rename_preset,
+    save_preset,
+)
 from playground.presets import list_presets, load_preset, own_folder
 
 ALL = {preset.name: preset for preset in list_presets()}
@@ -72,6 +78,39 @@ def test_a_name_that_cannot_be_is_one_sentence(name: str, home: Path) -> None:
         save_preset(ALL["quick"], name, home)
     assert "\n" not in str(said.value)
     assert not own_folder(home).exists()
+
+
+def test_one_that_is_written_over_keeps_what_its_owner_wrote(home: Path) -> None:
+    path = save_preset(ALL["quick"], "mine", home, "My title")
+    path.write_text(path.read_text().replace("summary:  ", "summary: what I wrote"))
+    with pytest.raises(SettingsError, match="is taken by one of yours"):
+        save_preset(ALL["seeds"], "mine", home)
+    save_preset(ALL["seeds"], "mine", home, replace=True)
+    found = load_preset("mine", home=home)
+    assert (found.title, found.summary, found.seeds) == ("My title", "what I wrote", 3)
+    save_preset(ALL["quick"], "mine", home, "Another", replace=True)
+    assert load_preset("mine", home=home).title == "Another"
+    path.write_text("a: [\n")
+    save_preset(ALL["quick"], "mine", home, replace=True)
+    assert load_preset("mine", home=home).title == "mine"
+
+
+def test_another_name_takes_everything_along(home: Path) -> None:
+    save_preset(ALL["seeds"], "mine", home)
+    save_preset(ALL["quick"], "other", home, "Title")
+    assert rename_preset("mine", " third ", home) == "third"
+    assert rename_preset("other", "fourth", home) == "fourth"
+    found = [(p.name, p.title, p.seeds) for p in own_presets(home)[0]]
+    assert found == [("fourth", "Title", 1), ("third", "third", 3)]
+    for name, new, said in (
+        ("third", "fourth", "taken by one of yours"),
+        ("third", "quick", "comes with the project"),
+        ("third", "../x", "cannot be used"),
+        ("mine", "x", "none of yours"),
+    ):
+        with pytest.raises(SettingsError, match=said):
+            rename_preset(name, new, home)
+    assert sorted(p.name for p in own_folder(home).iterdir()) == ["fourth.yaml", "third.yaml"]
 
 
 @pytest.mark.parametrize("name", ["quick", "catalog"])

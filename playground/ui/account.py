@@ -37,7 +37,7 @@ def wire(app: gr.Blocks, shown: gr.HTML) -> None:
 
 
 def _for_visitors(button: gr.Button) -> dict[str, Any]:
-    if button.elem_id == "start":
+    if button.elem_id == "start" or "starts" in button.elem_classes:
         return gr.update(value=text.LOG_IN_TO_START, interactive=False)
     return gr.update(interactive=False)
 

@@ -1,7 +1,8 @@
 """The presets as cards: ours for any machine, ours for a GPU, and the person's own.
 
 Ours are Gradio buttons, drawn once. One's own come and go while the page is open, so they are HTML
-whose buttons tell Python their name: ``select`` starts, ``edit`` fills the form, ``delete`` asks.
+whose buttons tell Python their name: ``select`` starts, ``edit`` fills the form, ``delete`` asks,
+and ``input`` asks for another name.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from playground import language
 from playground.catalog import resolve_model
 from playground.config import SettingsError
 from playground.hardware import Device
-from playground.own_presets import delete_preset, own_presets
+from playground.own_presets import delete_preset, own_presets, rename_preset
 from playground.presets import Preset, load_preset
 from playground.store import RunStore
 from playground.ui import dialog, expected, guard, panels, recorded
 from playground.ui.quiet import QUIET
 from playground.ui.text import cards as text
+from playground.ui.text import share as share_text
 
 _SCRIPT = """
 element.addEventListener("click", (event) => {
@@ -54,11 +56,15 @@ class Chains:
 
 @dataclass(frozen=True)
 class Cards:
-    """Every card. own: HTML, to be filled with ``yours``; question: asks before one is deleted."""
+    """Every card. own: HTML, to be filled with ``yours``.
+
+    question: asks before one is deleted; entry: asks for another name.
+    """
 
     ours: list[Card]
     own: gr.HTML
     question: gr.HTML
+    entry: gr.HTML
 
     @property
     def outputs(self) -> list[gr.HTML]:
@@ -105,6 +111,20 @@ class Cards:
                 said = panels.notice(str(error))
             return [said, yours(store, device)]
 
+        def on_ask_name(asked: gr.EventData) -> tuple[str, str]:
+            name = _name(asked)
+            heading = text.RENAME_HEADING.format(name=name)
+            said = dialog.entry(heading, text.SAVE_NAME_INFO, name, text.RENAME, text.KEEP)
+            return said, name
+
+        def on_rename(name: str, told: gr.EventData) -> list[str]:
+            try:
+                new = rename_preset(name, dialog.typed(told), store.home)
+                said = panels.notice(text.RENAMED.format(name=name, new=new), "info")
+            except SettingsError as error:
+                said = panels.notice(str(error))
+            return [said, yours(store, device)]
+
         filling = {"queue": False, **QUIET}
         started = self.own.select(on_fill, None, [*filled, usable], **filling).then(
             guard.changes(on_start_own), [usable, *inputs], [notice, *outputs], **QUIET
@@ -112,6 +132,8 @@ class Cards:
         adjusted = self.own.edit(on_fill, None, [*filled, usable], **filling)
         self.own.delete(guard.changes(on_ask), None, [self.question, named], **QUIET)
         self.question.delete(guard.changes(on_delete), named, [notice, self.own], **QUIET)
+        self.own.input(guard.changes(on_ask_name), None, [self.entry, named], **QUIET)
+        self.entry.delete(guard.changes(on_rename), named, [notice, self.own], **QUIET)
         return Chains(started, adjusted)
 
 
@@ -134,7 +156,7 @@ def build(presets: Sequence[Preset], store: RunStore, device: Device) -> Cards:
             ours += [_card(preset, store, device, startable=gpu) for preset in large]
     _eyebrow(text.YOURS)
     own = gr.HTML("", js_on_load=_SCRIPT, elem_id="own-presets", apply_default_css=False)
-    return Cards(ours, own, dialog.build("preset-question"))
+    return Cards(ours, own, dialog.build("preset-question"), dialog.build("preset-name-question"))
 
 
 def _parameters(preset: Preset) -> int:
@@ -158,7 +180,7 @@ def _card(plain: Preset, store: RunStore, device: Device, startable: bool) -> Ca
             run = None
             if startable:
                 start = text.START.format(name=preset.name)
-                run = gr.Button(start, variant="primary", size="sm")
+                run = gr.Button(start, variant="primary", size="sm", elem_classes="starts")
             adjust = gr.Button(text.ADJUST, size="sm")
     return Card(plain, run, adjust, facts)
 
@@ -180,40 +202,47 @@ def _prose(words: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
-def facts(presets: Sequence[Preset], store: RunStore, device: Device) -> list[str]:
+def facts(
+    presets: Sequence[Preset], store: RunStore, device: Device, may_change: bool = True
+) -> list[str]:
     """What is known of each of ours on this machine, and the person's own as they are now."""
-    return [*(_known(p, store, device) for p in presets), yours(store, device)]
+    return [*(_known(p, store, device) for p in presets), yours(store, device, may_change)]
 
 
-def yours(store: RunStore, device: Device) -> str:
+def yours(store: RunStore, device: Device, may_change: bool = True) -> str:
     """The person's own presets as HTML; one that cannot be read says why."""
     good, wrong = own_presets(store.home)
-    shown = [_own_card(preset, store, device) for preset in good]
-    shown += [_broken_card(name, why) for name, why in wrong.items()]
+    shown = [_own_card(preset, store, device, may_change) for preset in good]
+    shown += [_broken_card(name, why, may_change) for name, why in wrong.items()]
     return "".join(shown) or f'<p class="why">{text.YOURS_NONE}</p>'
 
 
-def _own_card(preset: Preset, store: RunStore, device: Device) -> str:
+def _own_card(preset: Preset, store: RunStore, device: Device, may_change: bool) -> str:
     said = preset.summary or text.NO_WORDS.format(file=f"`presets/{preset.name}.yaml`")
-    start = escape(text.START.format(name=preset.name))
+    start = _button("select", preset.name, escape(text.START.format(name=preset.name)), "primary")
+    if not may_change:
+        start = _button("select", preset.name, share_text.LOG_IN_TO_START, "primary", " disabled")
     return (
         f'<article class="sheet preset own"><h3>{escape(preset.title)}</h3><p>{prose(said)}</p>'
-        f"{_known(preset, store, device)}<div>"
-        f"{_button('select', preset.name, start, 'primary')}"
-        f"{_button('edit', preset.name, text.ADJUST)}{_delete(preset.name)}</div></article>"
+        f"{_known(preset, store, device)}<div>{start}"
+        f"{_button('edit', preset.name, text.ADJUST)}"
+        f"{_manage(preset.name) if may_change else ''}</div></article>"
     )
 
 
-def _broken_card(name: str, why: str) -> str:
+def _broken_card(name: str, why: str, may_change: bool) -> str:
     return (
         f'<article class="sheet preset own"><h3>{escape(name)}</h3>'
-        f'<p class="wrong">{escape(why)}</p><div>{_delete(name)}</div></article>'
+        f'<p class="wrong">{escape(why)}</p>'
+        f"<div>{_manage(name) if may_change else ''}</div></article>"
     )
 
 
-def _delete(name: str) -> str:
-    said = escape(text.DELETE_ONE.format(name=name))
-    return _button("delete", name, text.DELETE, "stop", f' aria-label="{said}"')
+def _manage(name: str) -> str:
+    rename, delete = (escape(said.format(name=name)) for said in (text.RENAME_ONE, text.DELETE_ONE))
+    return _button("input", name, text.RENAME, "", f' aria-label="{rename}"') + _button(
+        "delete", name, text.DELETE, "stop", f' aria-label="{delete}"'
+    )
 
 
 def _button(do: str, name: str, words: str, kind: str = "", more: str = "") -> str:

@@ -5,10 +5,12 @@ function open() {
   const dialog = element.querySelector("dialog");
   if (!dialog || dialog.open) return;
   dialog.addEventListener("close", () => {
-    if (dialog.returnValue === "yes") trigger("delete");
+    const typed = dialog.querySelector("input")?.value;
+    if (dialog.returnValue === "yes") trigger("delete", typed === undefined ? undefined : { typed });
     props.value = "";
   });
   dialog.showModal();
+  dialog.querySelector("input")?.select();
 }
 
 watch("value", open);

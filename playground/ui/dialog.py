@@ -22,10 +22,32 @@ def build(elem_id: str) -> gr.HTML:
 
 def question(heading: str, said: str, yes: str, no: str) -> str:
     """The dialog as HTML. The answer that changes nothing has the focus."""
+    buttons = (
+        f'<button value="no" autofocus>{escape(no)}</button>'
+        f'<button value="yes" class="stop">{escape(yes)}</button>'
+    )
+    return _dialog(heading, f"<p>{escape(said)}</p>", buttons)
+
+
+def entry(heading: str, label: str, value: str, yes: str, no: str) -> str:
+    """One that asks for a word; ``typed(event)`` of its ``delete`` event is what was typed."""
+    field = (
+        f'<label>{escape(label)}<input name="typed" value="{escape(value)}" autofocus '
+        'autocomplete="off"></label>'
+    )
+    # Enter takes the first button.
+    buttons = f'<button value="yes">{escape(yes)}</button><button value="no">{escape(no)}</button>'
+    return _dialog(heading, f"<p>{field}</p>", buttons)
+
+
+def typed(told: gr.EventData) -> str:
+    return str(told._data.get("typed", ""))
+
+
+def _dialog(heading: str, body: str, buttons: str) -> str:
     number = next(_NUMBER)  # the same question asked twice is another value
     return (
         f'<dialog class="question" aria-labelledby="question-{number}"><form method="dialog">'
-        f'<h2 id="question-{number}">{escape(heading)}</h2><p>{escape(said)}</p><div>'
-        f'<button value="no" autofocus>{escape(no)}</button>'
-        f'<button value="yes" class="stop">{escape(yes)}</button></div></form></dialog>'
+        f'<h2 id="question-{number}">{escape(heading)}</h2>{body}<div>{buttons}</div>'
+        "</form></dialog>"
     )

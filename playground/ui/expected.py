@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
+from huggingface_hub import constants
+
 from playground import fit
-from playground.config import PRECISIONS, SettingsError
+from playground.catalog import resolve_dataset, resolve_model
+from playground.catalog.words import in_bytes
+from playground.config import PRECISIONS, SettingsError, private
 from playground.hardware import Device
 from playground.presets import Preset
 from playground.store import Group, Run, RunStore
@@ -35,10 +39,30 @@ def facts(preset: Preset, store: RunStore, device: Device) -> str:
     """A card's lines: how long here, how it runs here, and whether it fits, if known."""
     lines = [("time", how_long(preset, store, device))]
     lines += [(f"how-{way}", said) for way, said in _ways(preset, device)]
-    lines += [("fit", fits(preset, store) or _fitted(preset, store, device))]
+    lines += [
+        ("fetch", fetched(preset)),
+        ("fit", fits(preset, store) or _fitted(preset, store, device)),
+    ]
     items = "".join(f'<li class="{kind}">{escape(line)}</li>' for kind, line in lines if line)
     label = escape(text.FACTS.format(title=recorded.told(preset).title))
     return f'<ul class="card-facts" aria-label="{label}">{items}</ul>'
+
+
+def fetched(preset: Preset) -> str:
+    """What is not on this machine, or why it cannot be had; nothing where all is here."""
+    try:
+        model = resolve_model(preset.config.model)
+        rows = resolve_dataset(preset.config.dataset)
+    except SettingsError as error:
+        return recorded.said(private(str(error)))
+    if model.here and not rows.hub_id:
+        return ""
+    if constants.HF_HUB_OFFLINE:
+        return text.OFFLINE
+    if model.here:
+        return text.FETCHED_ROWS
+    size = in_bytes(model.size_bytes) if model.size_bytes else text.ITS_MODEL
+    return (text.FETCHED_GATED if model.gated else text.FETCHED).format(size=size)
 
 
 def how_long(preset: Preset, store: RunStore, device: Device) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,7 @@ class TestHowLong:
 
     def test_without_one_the_presets_own_word_is_given_as_such(self, store: RunStore) -> None:
         said = expected.how_long(load_preset("quick"), store, CPU)
-        assert (
-            said == "Takes one to two minutes on two CPU cores"
-        )
+        assert said == "Takes one to two minutes on two CPU cores"
         unknown = expected.how_long(load_preset("qwen3-4b"), store, CPU)
         assert unknown == text.TIME_UNKNOWN
 
@@ -124,6 +123,28 @@ def test_what_has_run_here_fits(store: RunStore) -> None:
     ran(store, 31.4)
     assert text.FITS["fits"] in expected.facts(quick, store, CPU)
     assert text.FITS["fits"] not in expected.facts(quick, store, gpu("12.0"))
+
+
+def test_what_is_not_here_is_said_before_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(preset: str) -> str:
+        return expected.fetched(load_preset(preset))
+
+    assert said("quick") == ""
+    assert said("qwen3-4b") == "Fetches 8.04 GB from the Hugging Face hub first"
+    assert "asks to accept terms and log in" in said("llama-3.1-8b")
+    missing = replace(
+        load_preset("quick"), config=load_preset("quick", {"model": "no-such"}).config
+    )
+    assert "is neither an id" in expected.fetched(missing)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert said("qwen3-4b").startswith("Not here, and the hub may not be asked")
+
+
+def test_a_visitor_is_told_why_start_cannot_be_pressed(store: RunStore) -> None:
+    save_preset(load_preset("quick"), "mine", store.home)
+    html = cards.yours(store, CPU, may_change=False)
+    assert " disabled>Log in to start</button>" in html
+    assert 'data-do="delete"' not in html and 'data-do="input"' not in html
 
 
 def test_ones_own_are_listed_with_what_is_wrong_with_the_others(store: RunStore) -> None:
