@@ -25,7 +25,7 @@ from playground.data.uploads import MAX_BYTES, columns_of, keep, kept, shown
 from playground.preview import ask_columns, ask_upload
 from playground.preview.words import printable
 from playground.processes import ProcessId
-from playground.ui import guard, panels, visitors
+from playground.ui import guard, panels, recorded, visitors
 from playground.ui.quiet import QUIET
 from playground.ui.text import data as text
 
@@ -213,7 +213,8 @@ def take(home: Path, received: tuple[str, str] | None) -> tuple[Path, str]:
 
 def choices(home: Path) -> list[tuple[str, str]]:
     """Datasets to pick from: those that are bundled, and those uploaded before."""
-    bundled = [(f"{entry.title} ({entry.id})", entry.id) for entry in list_datasets()]
+    ours = list_datasets()
+    bundled = [(f"{recorded.said(entry.title)} ({entry.id})", entry.id) for entry in ours]
     given = [
         (text.UPLOAD_CHOICE.format(name=printable(upload.name)), private(str(upload.path)))
         for upload in kept(home)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 SAID = {
+    # titles of the bundled datasets
+    "Sentences to JSON": "句子轉成 JSON",
+    "ISO dates": "ISO 日期",
+    "Unit conversion": "單位換算",
     # datasets
     "Dataset '{name}' does not exist; check the path to the file.": (
         "找不到資料集「{name}」；請檢查檔案的路徑。"
