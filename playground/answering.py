@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from playground.config import SettingsError, private
+from playground.config import SettingsError
 from playground.processes import child_environment, last_line, lines_from_parent
 
 IDLE_S = 300.0
@@ -169,7 +169,7 @@ class Asked:
                 f"{self._what} was ended by {signal.Signals(-code).name}, which memory that runs "
                 "out does; ask it for something smaller."
             )
-        reason = private(last_line(self._log)) or "it said nothing"
+        reason = last_line(self._log) or "it said nothing"
         return SettingsError(f"{self._what} ended with exit code {code} ({reason}); try again.")
 
     def _end(self) -> None:

@@ -68,8 +68,9 @@ def from_exception(error: BaseException, config: RunConfig, place: Place) -> Sta
     if isinstance(error, KeyboardInterrupt | SystemExit):
         said = f"The worker was told to leave ({name}) {place}; resume the run."
         return Status(status="failed", error=said, cause="error")
+    text = private(text)  # before it is cut
     shown = text if len(text) <= 300 else text[:297] + "..."
-    said = private(f"{name} {place}: {shown or 'no message'}. The log has the details.")
+    said = f"{name} {place}: {shown or 'no message'}. The log has the details."
     return Status(status="failed", error=said, cause="error")
 
 

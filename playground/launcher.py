@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from playground.config import SettingsError, private
 from playground.events import Message, Status
@@ -165,8 +167,11 @@ class Launcher:
         if not path.exists():
             return ""
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _LOG_TAIL))
+            cut = max(0, path.stat().st_size - _LOG_TAIL)
+            file.seek(cut)
             text = file.read().decode("utf-8", "replace")
+        if cut:  # the rest of a secret would not be known as one
+            text = re.sub(r"\A\S+", "", text)
         # A progress bar redraws its line after \r: only the last state is worth reading.
         return private("\n".join(line.rsplit("\r", 1)[-1] for line in text.split("\n")))
 
@@ -262,6 +267,8 @@ class Launcher:
         del self._workers[run.id]
 
     def _settle_as(self, run: Run, ending: Status) -> None:
+        with suppress(OSError):  # a full disk; what is shown of it is cleaned all the same
+            _clean(self._store.run_folder(run.id) / "worker.log")
         status, error, cause = ending.status, ending.error, ending.cause
         self._store.settle(run.id, status, error, owner=run.owner, cause=cause)
 
@@ -296,6 +303,19 @@ class _Worker:
             self.signals.append(number)
             with suppress(ProcessLookupError):  # it went just now
                 os.killpg(self.process.pid, number)  # it leads its group, so the group has its pid
+
+
+def _clean(log: Path) -> None:
+    """Takes out of a log what libraries and crashes said of this machine: logs are passed on."""
+    if not log.exists():
+        return
+    partial = log.with_suffix(".partial")
+    with (
+        log.open(encoding="utf-8", errors="replace", newline="") as said,
+        partial.open("w", encoding="utf-8", newline="") as kept,
+    ):
+        kept.writelines(map(private, said))
+    partial.replace(log)
 
 
 def interrupted() -> Callable[[], bool]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from playground.config import private
 from playground.hardware import MIB
 
 ROOT = Path(__file__).parent.parent
@@ -168,8 +169,12 @@ def running(command: Sequence[str], output: Path, environment: dict[str, str]) -
 
 
 def last_line(output: Path) -> str:
-    """Of what a child printed, as far as a sentence has room for it; empty if it said nothing."""
-    return output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1][:300]
+    """Of what a child printed, as far as a sentence has room for it; empty if it said nothing.
+
+    With nothing private in it: that is taken out before it is cut.
+    """
+    said = output.read_text(encoding="utf-8", errors="replace").strip().split("\n")[-1]
+    return private(said)[:300]
 
 
 def lines_from_parent(idle_s: float | None = None) -> Iterator[bytes]:

@@ -14,6 +14,7 @@ import pytest
 
 from playground import launcher as launcher_module
 from playground.config import SettingsError
+from playground.events import Status
 from playground.launcher import Launcher
 from playground.store import RunStore, StoreError
 from tests import fakes
@@ -364,6 +365,27 @@ class TestLog:
         assert "Traceback" in log and "'~/data/rows.jsonl'" in log
         assert os.path.expanduser("~/data") not in log
         assert "Traceback" in launcher.log_tail(run.id)
+
+    def test_what_others_print_is_cleaned_and_never_shown_in_part(
+        self, store: RunStore, launch: Launch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Libraries and crashes print straight into it, past everything of ours."""
+        secret = "a-key-of-some-service-that-is-long"
+        monkeypatch.setenv("SOME_API_KEY", secret)
+        launcher = launch()
+        run_id = store.create_group("quick", "t", [fakes.config()], fakes.someone_else()).run_ids[0]
+        log = store.run_folder(run_id) / "worker.log"
+        log.parent.mkdir(parents=True)
+        line = f'File "{os.path.expanduser("~")}/x.py" {secret}\r\n'
+        for printed in range(1, 2 * len(secret)):
+            log.write_text(f"{secret} {'x' * printed} {line * 400}")
+            shown = launcher.log_tail(run_id)
+            assert not any(secret[i:] in shown for i in range(len(secret) - 4))
+        launcher._settle_as(store.get_run(run_id), Status(status="failed"))
+        kept = log.read_bytes()
+        assert secret.encode() not in kept and os.path.expanduser("~/x").encode() not in kept
+        assert kept.endswith(b'File "~/x.py" ***\r\n')
+        assert [path.name for path in log.parent.iterdir()] == ["worker.log"]
 
     def test_before_a_run_started_it_is_empty(self, store: RunStore, launch: Launch) -> None:
         group = store.create_group("quick", "t", [fakes.config()], "1:1.0")

@@ -21,7 +21,7 @@ import psutil
 from playground.catalog.cache import cached_folder
 from playground.catalog.entry import ModelEntry
 from playground.catalog.words import in_bytes
-from playground.config import SettingsError, private
+from playground.config import SettingsError
 from playground.download.disk import on_disk
 from playground.events import Message, Stage
 from playground.processes import Child, child_environment, last_line, running
@@ -117,7 +117,7 @@ def _answer(hub_id: str, folder: Path, process: Child) -> dict[str, Any]:
     file = folder / "answer.json"
     if file.is_file():
         return json.loads(file.read_text(encoding="utf-8"))
-    reason = private(last_line(folder / "output.log")) or f"exit code {process.returncode}"
+    reason = last_line(folder / "output.log") or f"exit code {process.returncode}"
     raise SettingsError(
         f"Model '{hub_id}' could not be fetched ({reason}); start again, and what was complete is "
         "not fetched a second time."

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playground.config import SettingsError, private
+from playground.config import SettingsError
 from playground.export.offers import Kind, folder_of, why_not
 from playground.processes import ProcessId, child_environment, last_line
 from playground.residents import end, enter, resident
@@ -150,5 +150,5 @@ class _Work:
                 "The export was killed, as happens when memory runs out; "
                 "export on a machine with more."
             )
-        said = private(last_line(self._log)) or "it said nothing"
+        said = last_line(self._log) or "it said nothing"
         return f"The export ended with exit code {code} ({said}); ask again."

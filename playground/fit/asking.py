@@ -19,7 +19,7 @@ import psutil
 from playground import hardware
 from playground.catalog import resolve_model
 from playground.catalog.architecture import architecture_file
-from playground.config import RunConfig, SettingsError, private
+from playground.config import RunConfig, SettingsError
 from playground.devices import OVERHEAD_MIB, named_device, verdict
 from playground.fit.cache import Kept, key_of
 from playground.presets import Preset
@@ -153,6 +153,6 @@ def _ask(request: Mapping[str, Any]) -> dict[str, Any]:
             return json.loads(file.read_text(encoding="utf-8"))
         last = last_line(output)
     raise SettingsError(
-        f"The memory of this model cannot be told beforehand ({private(last) or f'code {code}'}); "
+        f"The memory of this model cannot be told beforehand ({last or f'code {code}'}); "
         "start the run to see."
     )

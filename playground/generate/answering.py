@@ -82,7 +82,7 @@ class Answerer:
             if is_out_of_memory(error):
                 return "There is not enough memory for this model; ask a comparison of a smaller."
             first = next(iter(str(error).splitlines()), "")
-            return private(f"It could not answer ({type(error).__name__}: {first[:200]}).")
+            return f"It could not answer ({type(error).__name__}: {private(first)[:200]})."
         return None
 
     def _loaded(self, run: Run, stopped: Callable[[], bool]) -> Tuned:

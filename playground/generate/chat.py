@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from playground.config import SettingsError, private
+from playground.config import SettingsError
 from playground.generate.question import Conversation, Question, check_prompt
 from playground.generate.transcript import Column, Transcript, columns_of
 from playground.processes import ProcessId, child_environment, last_line
@@ -160,7 +160,7 @@ class Chat:
             return "The process that answers was ended, and its memory is free; ask again."
         if code == 0:
             return "The process that answers had been idle and was just ending; ask again."
-        said = private(last_line(child.log)) or "it said nothing"
+        said = last_line(child.log) or "it said nothing"
         return f"The process that answers ended with exit code {code} ({said}); ask again."
 
 

@@ -69,9 +69,9 @@ class Fan:
 
 def _warning(name: str, error: Exception) -> Message:
     traceback.print_exception(error)  # into the worker's log
-    said = " ".join(str(error).split()) or "no message"
+    said = private(" ".join(str(error).split())) or "no message"
     text = f"{name} failed ({type(error).__name__}: {said[:200]}), so it gets no more of this run."
-    return Message(level="warning", text=private(text))
+    return Message(level="warning", text=text)
 
 
 def _tensorboard(folder: Path, arm: Arm, first_step: int) -> Sink:
