@@ -99,9 +99,13 @@ def build(home: Path, tab: gr.Tab) -> None:
 
 
 def _intro() -> str:
+    words = "".join(
+        f"<div><dt>{escape(word)}</dt><dd>{escape(said)}</dd></div>" for word, said in text.GLOSSARY
+    )
     return (
         f'<div class="past-intro lens-intro"><h2>{escape(text.TITLE)}</h2>'
-        f"<p>{escape(text.INTRO)}</p></div>"
+        f"<p>{escape(text.INTRO)}</p><p>{escape(text.EXAMPLE)}</p>"
+        f"<details><summary>{escape(text.WORDS)}</summary><dl>{words}</dl></details></div>"
     )
 
 

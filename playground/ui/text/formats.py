@@ -7,9 +7,29 @@ from playground import language
 TAB = "Formats"
 TITLE = "What four bits can hold"
 INTRO = (
-    "Four bits name one of fifteen values: 0, ±0.5, ±1, ±1.5, ±2, ±3, ±4, ±6. All else is scales: "
-    "one for every few neighbours, which stretches those fifteen to where the numbers are, and in "
-    "NVFP4 a second one for the whole tensor. Here you see each number, its code and what is lost."
+    "A model is millions of numbers such as 0.0213. Four bits cannot keep one: a code of four bits "
+    "names one of fifteen values, 0, ±0.5, ±1, ±1.5, ±2, ±3, ±4, ±6. So neighbours share a scale, "
+    "and a code times its scale stands for the number. What that loses, and why, is shown here."
+)
+EXAMPLE = (
+    "For example: the largest of sixteen neighbours is 0.12, so their scale is 0.12 / 6 = 0.02, "
+    "and 0.12 itself becomes the largest value, 6. The number 0.033 over this scale is 1.65; the "
+    "nearest value is 1.5, which decodes to 1.5 × 0.02 = 0.03: the error is −0.003."
+)
+WORDS = "The words used here"
+GLOSSARY = (
+    ("Block", "Neighbours that share a scale: 16 in NVFP4, 32 in MXFP4."),
+    ("Tensor", "All numbers of a layer together, its matrix."),
+    (
+        "E2M1, E4M3",
+        "Floating-point numbers of 4 and of 8 bits: a sign, so many bits of exponent (how large) "
+        "and so many of mantissa (how fine).",
+    ),
+    ("N(0,1)", "Random numbers along a bell curve; weights resemble them. The yardstick here."),
+    (
+        "Relative error",
+        "How large all errors are beside all numbers: 10 % is a tenth, on the whole.",
+    ),
 )
 HOW = "Computed by this project's reference arithmetic on the CPU, bit for bit as a run rounds."
 HOW_LAYER = (
@@ -83,15 +103,16 @@ QUESTIONS = "Two questions, asked of these numbers"
 QUESTIONS_OF_LAYER = "The two questions, asked of this layer's {values} values"
 SIXTEEN = "Why does 16 beat 32?"
 SIXTEEN_WHY = (
-    "A block's largest number decides its scale, and all others make do. With 16 to a block fewer "
-    "have to. But a scale must also be able to follow: a power of two is off by up to a factor of "
-    "two, so that the top of the grid stays empty or numbers above 6 are cut off; E4M3 has three "
-    "bits of mantissa and lands within 7 %."
+    "In short: fewer numbers suffer for a large neighbour, and their scale fits better. A block's "
+    "largest number decides its scale, and all others are rounded as coarsely as it needs: 15 of "
+    "them in NVFP4, 31 in MXFP4. But a scale must also be able to follow. MXFP4's is a power of "
+    "two (1, 2, 4 and so on) and off by up to a factor of two, so that the upper values go unused "
+    "or numbers above 6 are cut off. NVFP4's is an E4M3 number and lands within 7 %."
 )
 SIXTEEN_GAUSS = (
-    "On N(0,1), with a power of two, 16 to a block err by {e8m0_16} and 32 by {e8m0_32}: small "
-    "blocks buy nothing there. With E4M3 they err by {e4m3_16} and {e4m3_32}. So most of what "
-    "NVFP4 has over MXFP4 is the scale's mantissa, and 16 pays off because of it."
+    "Measured on a bell curve, N(0,1): with a power of two, 16 to a block err by {e8m0_16} and 32 "
+    "by {e8m0_32}: small blocks buy nothing there. With E4M3 they err by {e4m3_16} and {e4m3_32}. "
+    "So most of what NVFP4 has over MXFP4 is the scale's mantissa, and 16 pays off because of it."
 )
 ARMS = {
     "e8m0_32": "32, power of two",
@@ -117,9 +138,11 @@ MORE = "raises the error by {by}"
 SAME = "changes nothing"
 SECOND = "What is the second scale for?"
 SECOND_WHY = (
-    "A block scale is an E4M3 number, and those run from 2⁻⁹ to 448; below 2⁻⁶ they lie far "
-    "apart. The tensor scale, one fp32, moves all block scales into that range. It does not refine "
-    "anything: where the block scales fit by themselves, it buys nothing."
+    "In short: it keeps the first scales in range. A block's scale has 8 bits itself (E4M3), which "
+    "reach from about 0.002 to 448 and are coarse below 0.016. Numbers as small as a model's "
+    "weights or gradients need smaller scales; those would become 0, and the numbers with them. "
+    "The tensor scale, one 32-bit number for a whole matrix, moves all of them into the range. It "
+    "refines nothing: where the block scales fit by themselves, it buys nothing."
 )
 SECOND_CURVE = (
     "The same numbers at other sizes, by powers of ten: with the tensor scale the error stays, "
@@ -139,7 +162,7 @@ SECOND_BUYS = "Here it is needed: without it {shares}."
 SECOND_LITTLE = "Here it buys a little: without it {shares}."
 SHARES = {
     "zero": "{share} of the block scales round to 0 and their numbers vanish",
-    "subnormal": "{share} of the block scales lie below 2⁻⁶, where E4M3's steps are coarse",
+    "subnormal": "{share} of the block scales lie below 0.016, where E4M3's steps are coarse",
     "stopped": "{share} of the block scales stop at 448, and what exceeds 6 times that is cut off",
 }
 ALL_ZERO = "All numbers are 0, so there is nothing to scale."
