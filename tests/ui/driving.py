@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from playwright.sync_api import Page
 
 from playground.ui.text import labels
+from tests.report.scripted import scripted
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Served
 
 
 def points(page: Page) -> list[int]:
@@ -23,6 +30,17 @@ def wait_for_points(page: Page, arm: int, least: int) -> None:
 
 def start_quick(page: Page) -> None:
     page.get_by_role("button", name="Start quick").click()
+
+
+def open_ended(served: Served, visit: Callable[..., Page], width: int = 1400, **made: Any) -> Page:
+    """The page of a comparison that ended before anybody looked: no process, nothing to wait for.
+
+    ``made`` goes to ``scripted``.
+    """
+    group = scripted(served.store, **made)
+    page = visit(f"{served.url}/?group={group.id}", width=width)
+    page.wait_for_selector(".verdict.is-done")
+    return page
 
 
 def field(page: Page, name: str):

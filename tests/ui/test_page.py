@@ -13,8 +13,16 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.report.scripted import scripted
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field, points, start_quick, unfold_settings, wait_for_points
+from tests.ui.driving import (
+    field,
+    open_ended,
+    points,
+    start_quick,
+    unfold_settings,
+    wait_for_points,
+)
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -61,9 +69,7 @@ def test_the_quick_preset_really_trains(served_for_real: Served, visit) -> None:
 
 
 def test_the_details_prove_fairness(served: Served, visit) -> None:
-    page = visit(served.url)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit)
     page.get_by_role("button", name="Details and proof of fairness").click()
     table = page.locator("table.whole")
     expect(table).to_be_visible()
@@ -186,9 +192,21 @@ def test_wrong_input_is_kept_and_can_be_corrected(served: Served, visit) -> None
         expect(page.locator("#notice").get_by_role("alert")).to_contain_text(said)
         expect(field(page, key)).to_have_value(wrong)
         expect(field(page, "title")).to_have_value("kept")
+        expect(page.locator(f"#wrong-{key}")).to_be_visible()  # beside the field too
+        expect(field(page, key)).to_have_attribute("aria-describedby", f"wrong-{key}")
         field(page, key).fill(right)
+        expect(page.locator(f"#wrong-{key}")).to_have_count(0)
         field(page, key).press("Tab")
     assert served.store.list_groups() == []
+    # What is wrong in a folded section unfolds it; and a reload changes nothing of the form.
+    page.get_by_role("button", name="Training ▼").click()
+    field(page, "warmup_share").fill("2")
+    page.get_by_role("button", name="Training ▼").click()
+    page.reload()
+    page.get_by_role("button", name="Start comparison").click()
+    expect(page.locator("#wrong-warmup_share")).to_be_visible()
+    field(page, "warmup_share").fill("0.1")
+    expect(field(page, "title")).to_have_value("kept")
     page.get_by_role("button", name="Start comparison").click()
     expect(page.locator("#heading h2")).to_have_text("kept")
     expect(page.locator("#notice")).to_be_empty()
@@ -208,21 +226,20 @@ def test_names_are_shown_as_typed(served: Served, visit) -> None:
         field(page, "title").fill(name)
         page.get_by_role("button", name="Start comparison").click()
         expect(page.locator("#heading h2")).to_have_text(name)
-        page.wait_for_selector(".verdict.is-done")
+    page.wait_for_selector(".verdict.is-done")  # the last of them is
     page.get_by_role("tab", name="History").click()
     expect(page.locator(".past a")).to_have_text(NAMES[::-1])
+    page.locator(".past a").last.click()
+    expect(page.locator("#heading h2")).to_have_text(NAMES[0])
+    expect(page.locator(".verdict.is-done")).to_be_visible()
     assert page.evaluate("window.broken") is None
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_history_opens_an_earlier_comparison(served: Served, visit) -> None:
-    page = visit(served.url)
-    for name in ("first", "second"):
-        field(page, "title").fill(name)
-        field(page, "max_steps").fill("4")
-        page.get_by_role("button", name="Start comparison").click()
-        expect(page.locator("#heading h2")).to_have_text(name)
-        page.wait_for_selector(".verdict.is-done")
+    scripted(served.store, "first", max_steps="4")
+    page = open_ended(served, visit, title="second", max_steps="4")
+    expect(page.locator("#heading h2")).to_have_text("second")
     page.get_by_role("tab", name="History").click()
     expect(page.locator(".past a")).to_have_text(["second", "first"])
     expect(page.locator(".past td.delta").first).to_contain_text("nats")
@@ -246,10 +263,8 @@ def test_a_preset_can_be_adjusted_first(served: Served, visit) -> None:
 
 
 def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
-    page = visit(served.url)
+    page = open_ended(served, visit)
     unfold_settings(page)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
     page.get_by_role("button", name="Details and proof of fairness").click()
     page.locator("table.whole").wait_for()
     for tab in ("Compare", "History"):
@@ -261,11 +276,7 @@ def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
 
 
 def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> None:
-    page = visit(served.url, width=390, height=844)
-    for name in ("FP32", "BF16"):
-        page.get_by_label(name, exact=True).check()
-    page.get_by_role("button", name="Start comparison").click()
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit, width=390, precisions="fp32,bf16,fp16,nvfp4")
     page.get_by_role("button", name="Details and proof of fairness").click()
     expect(page.locator(".sideways")).to_contain_text("all 4 runs")
     table = page.locator(".wide:has(.whole)")

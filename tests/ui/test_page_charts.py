@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field, points, start_quick, wait_for_points
+from tests.ui.driving import open_ended, points, start_quick, wait_for_points
 from tests.ui.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -42,11 +42,7 @@ def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:
 
 
 def test_zooming_into_a_long_run_shows_every_step(served: Served, visit) -> None:
-    page = visit(served.url)
-    field(page, "max_steps").fill("2000")
-    page.get_by_text("NVFP4", exact=True).last.click()  # one arm is enough
-    page.get_by_role("button", name="Start comparison").click()
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit, max_steps="2000", precisions="fp16")  # one arm is enough
     assert points(page)[0] < 600
     plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
@@ -93,9 +89,7 @@ def test_a_page_that_nobody_looks_at_asks_nothing_and_catches_up(served: Served,
 
 
 def test_nan_is_marked_and_the_run_reads_diverged(served: Served, visit) -> None:
-    served.script('{"nan_at": [7], "diverge_at": 7}')
-    page = visit(served.url)
-    start_quick(page)
+    page = open_ended(served, visit, script={"nan_at": [7], "diverge_at": 7})
     expect(page.locator("#heading .chip")).to_have_text(re.compile("diverged"))
     mark = page.locator('.plot-loss .mark[data-kind="not finite"]')
     expect(mark).to_have_count(1)
@@ -104,9 +98,7 @@ def test_nan_is_marked_and_the_run_reads_diverged(served: Served, visit) -> None
 
 
 def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -> None:
-    page = visit(served.url)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit)
     plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
     plot.press("ArrowRight")
@@ -123,9 +115,7 @@ def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -
 
 
 def test_held_out_losses_are_read_with_the_others(served: Served, visit) -> None:
-    page = visit(served.url)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit)
     expect(page.locator(".kinds")).to_contain_text("held out")
     plot = page.locator(".plot-loss .plot-box svg")
     plot.focus()
@@ -136,11 +126,7 @@ def test_held_out_losses_are_read_with_the_others(served: Served, visit) -> None
 
 
 def test_curves_that_coincide_are_all_seen(served: Served, visit) -> None:
-    page = visit(served.url)
-    for name in ("FP32", "BF16"):
-        page.get_by_label(name, exact=True).check()
-    page.get_by_role("button", name="Start comparison").click()
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit, precisions="fp32,bf16,fp16,nvfp4")
     # The scripted curves of three of them are the same to the letter.
     drawn = page.locator(".plot-loss path.turn").evaluate_all("all => all.map(p => p.classList[1])")
     assert drawn[:3] == ["arm-fp32", "arm-bf16", "arm-fp16"]
@@ -180,9 +166,7 @@ def test_tokens_and_seconds_can_run_along_the_charts(served: Served, visit) -> N
 
 
 def test_other_axes_read_every_arm_and_say_at_which_step(served: Served, visit) -> None:
-    page = visit(served.url)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit)
     joules = page.get_by_role("button", name="joules", exact=True)
     expect(joules).to_have_attribute("aria-disabled", "true")
     expect(joules).to_have_attribute("title", re.compile("Not measured"))
@@ -200,9 +184,7 @@ def test_other_axes_read_every_arm_and_say_at_which_step(served: Served, visit) 
 
 
 def test_smoothing_is_the_same_for_all_and_keeps_what_was_measured(served: Served, visit) -> None:
-    page = visit(served.url)
-    start_quick(page)
-    page.wait_for_selector(".verdict.is-done")
+    page = open_ended(served, visit)
     page.get_by_label("Smoothing").select_option(label="over about 6 steps")
     expect(page.locator(".plot-loss .raw")).to_have_count(2)
     expect(page.locator(".plot-memory_mib .raw")).to_have_count(0)

@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.report.scripted import scripted
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import start_quick, wait_for_points
+from tests.ui.driving import wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -84,11 +85,9 @@ def test_a_browser_in_chinese_sees_everything_in_chinese(served: Served, visit) 
 
 def test_the_language_is_switched_by_keyboard_and_stays(served: Served, visit) -> None:
     # Gradio's client notes in the console which of its requests a reload has cut off.
-    page = visit(served.url, may_fail=True)
-    start_quick(page)
+    group = scripted(served.store).id
+    page = visit(f"{served.url}/?group={group}", may_fail=True)
     expect(page.locator(".headline")).to_contain_text("NVFP4 ends at")
-    group = served.store.list_groups()[0].id
-    page.goto(f"{served.url}/?group={group}")
     to_chinese = page.get_by_role("button", name="繁體中文")
     expect(to_chinese).to_have_attribute("aria-pressed", "false")
     to_chinese.focus()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field, points, start_quick, wait_for_points
+from tests.ui.driving import field, open_ended, points, start_quick, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -89,11 +89,8 @@ def test_repetitions_share_a_colour_a_legend_entry_and_a_mean(served: Served, vi
 
 
 def test_a_mean_goes_no_further_than_every_repetition_that_has_begun(served: Served, visit) -> None:
-    served.script('{"only": "nvfp4", "seed": 43, "memory_ends_at": 12}')
-    page = visit(served.url)
-    field(page, "seeds").fill("2")
-    field(page, "max_steps").fill("20")
-    page.get_by_role("button", name="Start comparison").click()
+    script = {"only": "nvfp4", "seed": 43, "memory_ends_at": 12}
+    page = open_ended(served, visit, script=script, seeds="2", max_steps="20")
     expect(page.locator("#heading .chip")).to_have_text("failed")
     assert points(page) == [20, 20, 20, 11]
     for arm, drawn in {"fp16": 20, "nvfp4": 11}.items():
@@ -129,13 +126,8 @@ def test_what_happened_to_a_run_is_marked_and_told(served: Served, visit) -> Non
 
 
 def test_measured_things_have_their_places(served: Served, visit) -> None:
-    page = visit(served.url)
-    page.locator("#form").get_by_role("button", name="Measuring").click()
-    for key, value in {"probe_every": "10", "cross_precisions": "fp16, nvfp4"}.items():
-        field(page, key).fill(value)
-    page.get_by_label("Judge merged adapters").check()
-    page.get_by_role("button", name="Start comparison").click()
-    page.wait_for_selector(".verdict.is-done")
+    asked = {"probe_every": "10", "cross_precisions": "fp16,nvfp4", "merge_check": "true"}
+    page = open_ended(served, visit, **asked)
     page.get_by_role("button", name="Details and proof of fairness").click()
     crossed = page.locator("table.crossed")
     expect(crossed.locator("tbody tr")).to_have_count(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.report.scripted import scripted
 from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
 from tests.ui.driving import start_quick, wait_for_points
 
@@ -54,14 +55,12 @@ def test_a_visitor_sees_everything_and_can_press_nothing(shared: Served, visit) 
 
 
 def test_an_address_opens_its_page_and_comparison_for_a_visitor(shared: Served, visit) -> None:
-    owner = visit(shared.url, ready="Log in to start")
+    group = scripted(shared.store, "Quick look").id
+    owner = visit(f"{shared.url}/?group={group}", ready="Log in to start")
     log_in(owner)
-    start_quick(owner)
     expect(owner.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
     owner.get_by_role("tab", name="History").click()
-    expect(owner).to_have_url(
-        f"{shared.url}/?group={shared.store.list_groups()[0].id}&page=history"
-    )
+    expect(owner).to_have_url(f"{shared.url}/?group={group}&page=history")
 
     other = visit(owner.url, ready=None)
     expect(other.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
