@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+from huggingface_hub import EvalResult, ModelCardData
 
-from playground.catalog import ModelEntry
+from playground.catalog import ModelEntry, resolve_dataset
 from playground.catalog.names import public_name
 from playground.commands import command
 from playground.compare import RunRecord, verdict
@@ -19,6 +20,7 @@ from playground.export.offers import Kind
 from playground.presets import load_preset
 from playground.store import Group, Run, RunStore
 
+_LIBRARIES = ("torch", "transformers", "peft", "triton", "safetensors")
 _BASE = "quick"  # whose settings the command starts from: it is always there
 
 
@@ -31,7 +33,7 @@ def card(
         check: the report of the export's check.
     """
     return private(
-        f"---\n{yaml.safe_dump(_front(run, entry, kind), sort_keys=False)}---\n\n"
+        f"---\n{_front(store, run, entry, kind).to_yaml()}\n---\n\n"
         f"# {_title(run, entry, kind)}\n\n{_how_to_load(entry, kind)}\n\n"
         f"## What it was trained on\n\n{_data(run)}\n\n"
         f"## How it was trained\n\n{_training(run)}\n\n"
@@ -73,15 +75,51 @@ def _typed(value: Any) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _front(run: Run, entry: ModelEntry, kind: Kind) -> dict[str, Any]:
-    front: dict[str, Any] = {"base_model": entry.hub_id or public_name(entry.id)}
-    front["library_name"] = "peft" if kind == "adapter" else "transformers"
-    if entry.licence:
-        front["license"] = entry.licence.lower()
-    front["pipeline_tag"] = "text-generation"
-    kinds = ["lora", "adapter"] if kind == "adapter" else ["lora", "merged"]
-    front["tags"] = ["fp4-playground", *kinds, run.precision]
-    return front
+def _front(store: RunStore, run: Run, entry: ModelEntry, kind: Kind) -> ModelCardData:
+    """What the hub reads; a base model or a dataset that is not there has no place in it."""
+    dataset = resolve_dataset(run.config.dataset).hub_id
+    adapter = kind == "adapter"
+    return ModelCardData(
+        base_model=entry.hub_id,
+        base_model_relation=("adapter" if adapter else "finetune") if entry.hub_id else None,
+        datasets=[dataset] if dataset else None,
+        library_name="peft" if adapter else "transformers",
+        license=entry.licence.lower().replace(" ", "") if entry.licence else None,  # llama3.1
+        pipeline_tag="text-generation",
+        tags=["fp4-playground", "lora", "adapter" if adapter else "merged", run.precision],
+        model_name=_title(run, entry, kind),
+        eval_results=_results(store, run, dataset),
+    )
+
+
+def _results(store: RunStore, run: Run, dataset: str | None) -> list[EvalResult]:
+    """The losses and answers after training, each with how and where it was measured."""
+    found = next((e for e in reversed(store.evals(run.id)) if e.when == "after"), None)
+    if found is None:
+        return []
+    name = public_name(run.config.dataset)
+    about = {
+        "task_type": "text-generation",
+        "dataset_name": name,
+        "dataset_type": dataset or name,
+        "dataset_split": "held out",
+    }
+    measured = [("loss", found.loss, "Held-out loss, nats a token")]
+    if _asked(found):
+        measured.append(("exact_match", found.exact_match, "Answers right to the letter"))
+    return [
+        EvalResult(
+            **about, metric_type=kind, metric_value=value, metric_name=f"{words}; {_ran(run)}"
+        )
+        for kind, value, words in measured
+    ]
+
+
+def _ran(run: Run) -> str:
+    """``NVFP4, emulated, on AMD EPYC``."""
+    where = (run.facts.device or {}).get("name")
+    label = PRECISIONS[run.facts.effective or run.precision].label
+    return f"{label}, {run.facts.how or 'how is not recorded'}{f', on {where}' if where else ''}"
 
 
 def _title(run: Run, entry: ModelEntry, kind: Kind) -> str:
@@ -132,22 +170,41 @@ def _training(run: Run) -> str:
         f"- LoRA: rank {lora.lora_r}, alpha {lora.lora_alpha:g}, {facts.adapted_modules} layers",
         f"- {run.config.training.max_steps:,} optimizer steps, seed {run.config.training.seed}",
     ]
+    environment, device = facts.environment or {}, facts.device or {}
+    versions = [f"{name} {environment[name]}" for name in _LIBRARIES if environment.get(name)]
+    lines += [f"- device: {device['name']}"] if device.get("name") else []
+    lines += [f"- versions: {', '.join(versions)}"] if versions else []
+    if revision := environment.get("model_revision"):
+        lines.append(f"- the base model's commit on the hub: {revision}")
     return "\n".join(lines)
 
 
 def _measured(store: RunStore, group: Group, run: Run) -> str:
     evals = {event.when: event for event in store.evals(run.id) if event.when != "during"}
     records = [
-        RunRecord.of(r, store.steps(r.id), store.evals(r.id), eval_rows=store.eval_rows(r.id))
+        RunRecord.of(
+            r, store.step_figures(r.id), store.evals(r.id), eval_rows=store.eval_rows(r.id)
+        )
         for r in group.runs
     ]
     rows = "".join(_loss_row(when, evals[when]) for when in ("before", "after") if when in evals)
+    own = next(record for record in records if record.id == run.id)
+    found = verdict(records).headline or "no verdict yet."
     return (
-        "Held-out loss in nats a token"
+        f"In {_ran(run)}. Held-out loss in nats a token"
         f"{'; answers right to the letter' if any(_asked(e) for e in evals.values()) else ''}:\n\n"
         f"| | loss | right |\n|---|---|---|\n{rows}\n"
-        f"Of the comparison it was part of: {verdict(records).headline or 'no verdict yet.'}"
+        f"{_speed(own)}Of the comparison it was part of: {found}"
     )
+
+
+def _speed(record: RunRecord) -> str:
+    speed, peak = record.tokens_per_s_median, record.facts.peak_mib
+    if speed is None or peak is None:
+        return ""
+    said = f"Training took {peak:,.1f} MiB at its peak, and a step {speed:,.0f} tokens a second"
+    why = ": emulated, which says nothing of the format" if record.facts.how == "emulated" else ""
+    return f"{said}{why}.\n\n"
 
 
 def _asked(event: Eval) -> bool:

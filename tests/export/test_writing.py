@@ -111,8 +111,11 @@ def test_what_comes_along_names_nothing_private(
 
 def test_the_card(run: Run, adapter: Path, merged: Path) -> None:
     _, front, body = (adapter / "README.md").read_text().split("---\n", 2)
-    assert yaml.safe_load(front) == {
-        "base_model": "tiny",
+    found = yaml.safe_load(front)
+    ((result,),) = [model["results"] for model in found.pop("model-index")]
+    assert result["dataset"] == {"name": "iso-dates", "type": "iso-dates", "split": "held out"}
+    assert [metric["type"] for metric in result["metrics"]] == ["loss", "exact_match"]
+    assert found == {
         "library_name": "peft",
         "license": "apache-2.0",
         "pipeline_tag": "text-generation",
@@ -223,7 +226,7 @@ def test_the_plain_template_travels_along(tmp_path: Path) -> None:
     assert "User: 7?" in asked and asked.endswith("Assistant:")
     assert chat_of(tiny_tokenizer(None), run.facts).template == tokenizer.chat_template
     card = (tmp_path / "out" / "README.md").read_text()
-    assert str(tmp_path) not in card and "base_model: bare" in card and "`rows.jsonl`" in card
+    assert str(tmp_path) not in card and "LoRA adapter for bare" in card and "`rows.jsonl`" in card
 
 
 def test_what_is_not_finished_has_nothing_to_export(store: RunStore, run: Run) -> None:
