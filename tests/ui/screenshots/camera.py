@@ -20,7 +20,7 @@ SIZES = {1400: (1400, 1000), 390: (390, 844)}
 PART = {1400: (1, 1500), 390: (3, 1300)}
 """By width: strips in a picture, and how high each is, in pixels."""
 _GAP, _BETWEEN = 12, (128, 128, 128)
-PATIENCE_MS = 120_000  # models are loaded where a state shows what they say
+PATIENCE_MS = 300_000  # models are loaded where a state shows what they say
 
 Home = Callable[[RunStore], Mapping[str, str]]
 Act = Callable[[Page], None]

@@ -45,7 +45,8 @@ def unfold_form(page: Page) -> None:
 
 
 def hover(page: Page) -> None:
-    """A value is read off the chart; on a phone by a finger that is no longer there."""
+    """A value is read off the chart."""
+    page.locator("#results .plot-loss .plot-box svg").scroll_into_view_if_needed()
     box = page.locator("#results .plot-loss .plot-box svg").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + box["height"] / 2)
 
