@@ -138,7 +138,7 @@ def tell(what: str, tasks: list[tuple[float, float]]) -> None:
     long = sum(took > 50 for took, _ in tasks)
     # The two differ where other programs take the cores.
     print(
-        f"browser      {longest:6.0f} ms the longest task, {most:6.0f} ms of a core the most in one, "
+        f"browser      {longest:6.0f} ms the longest task, {most:6.0f} ms of a core the most, "
         f"{long} of {len(tasks)} over 50 ms: {what}"
     )
 

@@ -221,10 +221,20 @@ def _lines(
                     "live": record.status == "running",
                     "x": found.x,
                     "y": [_short(y) for y in found.y],
+                    **({"peaks": _peaks(record)} if key == "memory_mib" else {}),
                     "marks": [*map(list, found.marks), *map(list, happened.get(record.id, ()))],
                 }
             )
     return lines
+
+
+def _peaks(record: RunRecord) -> list[tuple[int, float | None]]:
+    """The highest memory so far, where it rose: (from which step on, MiB)."""
+    risen: list[tuple[int, float | None]] = []
+    for step in record.steps:
+        if step.peak_mib is not None and (not risen or step.peak_mib > risen[-1][1]):
+            risen.append((step.step, step.peak_mib))
+    return [(step, _short(peak)) for step, peak in risen]
 
 
 def _points(drawn: Sequence[Drawn]) -> list[dict[str, Any]]:

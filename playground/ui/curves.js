@@ -154,6 +154,12 @@ function apart(points, scale) {
   });
 }
 
+// The highest memory up to a point of a line; 0 where it was never told.
+function peakAt(line, i) {
+  const step = line.step?.[i] ?? line.x[i];
+  return (line.peaks ?? []).findLast(([from]) => from <= step)?.[1] ?? 0;
+}
+
 function lastPoint(line) {
   for (let i = line.y.length - 1; i >= 0; i--) if (line.y[i] !== null) return i;
   return -1;

@@ -41,17 +41,20 @@ function readArm(panel, arm, lines, scale) {
   const dots = [];
   const marks = [];
   const means = []; // where the line is smoothed
+  const peaks = [];
   let found = 0;
   for (const line of lines) {
     if (!line.x.length) continue;
     const i = nearest(line.x, hoverX);
     const within = !data.x.whole && line.x[0] <= hoverX && hoverX <= line.x.at(-1);
     const near = within || Math.abs(scale.x(line.x[i]) - scale.x(hoverX)) <= 6;
-    marks.push(...line.marks.filter(([x]) => (near ? x === line.x[i] : x === hoverX)));
+    // A thinned line need not have a point where it was healed.
+    marks.push(...line.marks.filter(([x]) => x === hoverX || (near && x === line.x[i])));
     if (!near) continue;
     found++;
     const drawn = asDrawn(panel, line);
     if (drawn !== line && drawn.y[i] !== null) means.push(drawn.y[i]);
+    peaks.push(peakAt(line, i));
     if (line.y[i] !== null && !(scale.log && line.y[i] <= 0)) dots.push([line, i]);
   }
   if (!found && !marks.length) return null;
@@ -62,11 +65,12 @@ function readArm(panel, arm, lines, scale) {
   return {
     colour: arm.colour, label: arm.label, values, mean, dots, marks: [...new Set(said)],
     smooth: means.length ? average(means) : null,
+    peak: Math.max(0, ...peaks) || null,
     step: line?.step?.[i] ?? null,
   };
 }
 
-function tipRow({ colour, label, values, mean, marks, point, smooth = null, step = null }) {
+function tipRow({ colour, label, values, mean, marks, point, smooth = null, step = null, peak = null }) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const range = values.length > 1 && low < high ? `${readable(low, 4, true)} – ${readable(high, 4, true)}` : "";
   return h("div", { class: `tip-row arm-${colour}` },
@@ -75,6 +79,7 @@ function tipRow({ colour, label, values, mean, marks, point, smooth = null, step
     h("b", {}, mean === null && marks.length ? marks.shift() : readable(mean, 4, true)),
     range ? h("span", { class: "range" }, range) : "",
     smooth === null ? "" : h("span", { class: "range" }, words.averaged.replace("{value}", readable(smooth, 4, true))),
+    peak === null ? "" : h("span", { class: "range" }, words.peak.replace("{value}", readable(peak, 4, true))),
     step === null ? "" : h("span", { class: "range" }, words.at_step.replace("{step}", readable(step, 6))),
     ...marks.map((mark) => h("em", {}, mark)));
 }

@@ -22,7 +22,8 @@ function valueOf(plot, arm) {
   const lines = shown(plot.panel).filter((line) => line.arm === arm.id);
   if (hoverX !== null && plot.scale) {
     const row = readArm(plot.panel, arm, lines, plot.scale);
-    return [readable(row?.mean ?? null, 4, true), ...(row?.marks ?? [])].join(", ");
+    const peak = row?.peak ? [words.peak.replace("{value}", readable(row.peak, 4, true))] : [];
+    return [readable(row?.mean ?? null, 4, true), ...peak, ...(row?.marks ?? [])].join(", ");
   }
   const newest = lines.map((line) => line.y[lastPoint(line)]).filter((y) => y !== undefined);
   return newest.length ? readable(average(newest), 4, true) : words.missing;

@@ -85,6 +85,14 @@ def test_five_thousand_steps_stay_small_and_keep_the_beginning(long_run) -> None
     assert len(json.dumps(sent)) < 200_000
 
 
+def test_the_memory_chart_knows_the_peak_so_far() -> None:
+    steps = [step(n, memory_mib=5.0, peak_mib=peak) for n, peak in ((1, 7.0), (2, 7.0), (3, 9.0))]
+    steps.append(step(4, memory_mib=5.0, peak_mib=9.0))
+    panels_ = charts.payload("g", [arm("fp16", steps=steps)])["panels"]
+    told = {panel["key"]: panel["lines"][0].get("peaks") for panel in panels_}
+    assert told == {"loss": None, "tokens_per_s": None, "memory_mib": [(1, 7.0), (3, 9.0)]}
+
+
 def test_the_loss_axis_exaggerates_nothing() -> None:
     assert all(panel["from_zero"] for panel in charts.payload("g", ARMS)["panels"])
 

@@ -106,6 +106,8 @@ def test_the_chart_is_read_and_zoomed_with_the_keyboard(served: Served, visit) -
     expect(tip).to_contain_text("step 31")
     expect(tip).to_contain_text("FP16")
     expect(tip).to_contain_text("NVFP4")
+    for row in page.locator(".plot-memory_mib .tip-row").all():
+        expect(row).to_contain_text("peak so far 360.0")
     plot.press("+")
     assert page.locator(".charts").get_attribute("data-zoom") != ""
     plot.press("Escape")

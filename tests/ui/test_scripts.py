@@ -62,6 +62,14 @@ def test_a_part_that_is_zoomed_into_goes_on_where_its_past_was(script: Any) -> N
     )
 
 
+def test_the_peak_so_far_is_that_of_the_step_along_any_axis(script: Any) -> None:
+    memory = line(5.0, 6.0, 5.0, x=[1, 4, 9]) | {"peaks": [[1, 7.0], [5, 8.0]]}
+    by_time = memory | {"step": memory["x"], "x": [0.1, 0.4, 0.9]}
+    for drawn in (memory, by_time):
+        assert script("[0, 1, 2].map((i) => peakAt(drawn, i))", drawn=drawn) == [7.0, 7.0, 8.0]
+    assert script("peakAt(drawn, 0)", drawn=line(5.0)) == 0, "never told"
+
+
 def test_joules_have_a_place_only_where_they_were_measured(script: Any) -> None:
     sums = {
         "gpu": {"step": [2, 4], "energy": [10.0, 30.0]},

@@ -149,6 +149,7 @@ CHARTS = {
     "key_average": "average over about {count} steps",
     "averaged": "average {value}",
     "at_step": "step {step}",
+    "peak": "peak so far {value}",
     "values": "Values as a table",
     "values_newest": "Newest values; a crosshair in a chart shows those of its step.",
     "log": "Log scale",

@@ -142,6 +142,7 @@ CHARTS = {
     "key_average": "約 {count} 步的平均",
     "averaged": "平均 {value}",
     "at_step": "第 {step} 步",
+    "peak": "至今最高 {value}",
     "values": "數值表",
     "values_newest": "最新的數值；圖上的十字線會顯示該步的數值。",
     "log": "對數刻度",
