@@ -37,7 +37,7 @@ def told(sentences: str, said: str) -> str:
 def fields(sentences: str) -> dict[str, str]:
     """By the key of a field, the sentences about it."""
     starts = list(_ABOUT.finditer(sentences))
-    ends = [*(found.start() for found in starts[1:]), len(sentences)]
+    ends = [*(found.start() for found in starts), len(sentences)][1:]
     return {
         found[1].lower(): sentences[found.start() : end].strip()
         for found, end in zip(starts, ends, strict=True)
