@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import SettingsError
-from playground.export.offers import KINDS, archive_of, folder_of
+from playground.export.offers import KINDS, archive_of, folder_of, remove_unfinished
 from playground.failures import is_out_of_memory
 from playground.processes import lines_from_parent
 from playground.store import RunStore
+
+_DELETED = "The run was deleted while it was exported, so nothing was kept of the export."
 
 
 def main() -> None:
@@ -31,7 +33,8 @@ def main() -> None:
     parser.add_argument("--say", type=Path, required=True)
     parser.add_argument("--archive", action="store_true")
     asked = parser.parse_args()
-    threading.Thread(target=_leave_with_parent, name="parent", daemon=True).start()
+    leave = threading.Thread(target=_leave_with_parent, args=[asked.folder], daemon=True)
+    leave.start()
 
     def say(**said: Any) -> None:
         with asked.say.open("a", encoding="ascii") as file:
@@ -42,7 +45,8 @@ def main() -> None:
     except SettingsError as error:
         say(refused=str(error))
     except Exception as error:
-        if (sentence := _foreseen(error)) is None:
+        gone = isinstance(error, FileNotFoundError) and _is_gone(asked)
+        if (sentence := _DELETED if gone else _foreseen(error)) is None:
             raise
         say(refused=sentence)
 
@@ -56,7 +60,13 @@ def _carry_out(asked: argparse.Namespace, doing: Callable[..., None]) -> dict[st
     report = write_export(store, run, asked.kind, asked.folder, doing)
     if asked.archive and asked.folder == folder_of(store, run.id, asked.kind):
         doing("packing it into one file")
-        write_archive(asked.folder, archive_of(store, run.id, asked.kind))
+        try:
+            write_archive(asked.folder, archive_of(store, run.id, asked.kind))
+        except OSError as error:
+            raise SettingsError(
+                "The export is whole and checked in the run's folder, but the one file to download "
+                f"could not be written ({error.strerror}); make room, and ask again."
+            ) from None
     return {"doing": "verified", "report": report}
 
 
@@ -72,9 +82,20 @@ def _foreseen(error: Exception) -> str | None:
     return None
 
 
-def _leave_with_parent() -> None:
+def _is_gone(asked: argparse.Namespace) -> bool:
+    """Whether the run was deleted, with its folder, while it was exported."""
+    try:
+        RunStore(asked.home).get_run(asked.run)
+    except SettingsError:
+        return True
+    return False
+
+
+def _leave_with_parent(folder: Path) -> None:
+    """Nobody else is there to remove what is half written."""
     for _ in lines_from_parent():  # nobody writes
         pass
+    remove_unfinished(folder)
     os._exit(1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from playground.config import SettingsError
-from playground.export.offers import Kind, folder_of, why_not
+from playground.export.offers import Kind, folder_of, remove_unfinished, why_not
 from playground.processes import ProcessId, child_environment, last_line
 from playground.residents import end, enter, resident
 from playground.store import Run, RunStore
-from playground.training.durable import PARTIAL
 
 CHILD = ("-P", "-m", "playground.export")  # -P: never import from the cwd
 KIND = "export"
@@ -75,13 +73,7 @@ def export(
             yield from work.follow()
         finally:
             work.end()
-            _remove_unfinished(folder)
-
-
-def _remove_unfinished(folder: Path) -> None:
-    """What a child that was ended could not remove itself."""
-    shutil.rmtree(folder.with_name(folder.name + PARTIAL), ignore_errors=True)
-    folder.with_name(f"{folder.name}.zip{PARTIAL}").unlink(missing_ok=True)
+            remove_unfinished(folder)  # what a child that was ended could not
 
 
 class _Work:

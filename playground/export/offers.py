@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from playground.store import Run, RunStore
+from playground.training.durable import PARTIAL
 
 Kind = Literal["adapter", "merged-bf16", "merged-fp16"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -31,6 +33,12 @@ def exported(folder: Path) -> dict[str, Any] | None:
         return json.loads((folder / REPORT).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+
+
+def remove_unfinished(folder: Path) -> None:
+    """What an export into ``folder`` that was broken off has left beside it."""
+    shutil.rmtree(folder.with_name(folder.name + PARTIAL), ignore_errors=True)
+    folder.with_name(f"{folder.name}.zip{PARTIAL}").unlink(missing_ok=True)
 
 
 def why_not(store: RunStore, run: Run) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from playground.catalog.models import TINY
 from playground.config import SettingsError
+from playground.export import __main__ as child
 from playground.export import writing
-from playground.export.__main__ import _foreseen
+from playground.export.__main__ import _carry_out, _foreseen
 from playground.export.offers import archive_of, exported, folder_of, why_not
 from playground.export.verify import UNIT, Difference, difference, merged_tolerance, objection
 from playground.export.writing import write_archive, write_export
@@ -204,6 +206,47 @@ def test_a_full_disk_leaves_no_half_archive(
     with pytest.raises(OSError):
         write_archive(adapter, tmp_path / "adapter.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_after_the_check_keeps_what_was_checked(
+    store: RunStore, run: Run, adapter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "write_export", lambda *_: exported(adapter))
+    monkeypatch.setattr(writing, "write_archive", full)
+    asked = Namespace(home=store.home, run=run.id, kind="adapter", folder=adapter, archive=True)
+    with pytest.raises(SettingsError, match="whole and checked in the run's folder"):
+        _carry_out(asked, quiet)
+    assert exported(adapter)
+
+
+def test_a_child_without_its_parent_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out.partial" / "deep").mkdir(parents=True)
+    (tmp_path / "out.zip.partial").touch()
+    ended: list[int] = []
+    monkeypatch.setattr(child, "lines_from_parent", lambda: iter(()))  # it is gone
+    monkeypatch.setattr(child.os, "_exit", ended.append)
+    child._leave_with_parent(tmp_path / "out")
+    assert ended == [1] and list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_was_deleted_meanwhile_is_told_of(
+    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: Any) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    said = tmp_path / "said.jsonl"
+    words = ["export", "r-gone", "adapter", str(tmp_path / "out"), "--say", str(said)]
+    monkeypatch.setattr("sys.argv", [*words, "--home", str(store.home)])
+    monkeypatch.setattr(child, "_carry_out", gone)
+    monkeypatch.setattr(child, "_leave_with_parent", lambda folder: None)
+    child.main()
+    assert "was deleted while it was exported" in json.loads(said.read_text())["refused"]
 
 
 def test_the_plain_template_travels_along(tmp_path: Path) -> None:

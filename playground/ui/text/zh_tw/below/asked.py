@@ -114,6 +114,14 @@ EXPORTS = {
     "The disk is full, so nothing was kept of the export; make room, and ask again.": (
         "磁碟已滿，匯出沒有留下任何東西；請騰出空間，再要求一次。"
     ),
+    "The export is whole and checked in the run's folder, but the one file to download could not "
+    "be written ({why}); make room, and ask again.": (
+        "匯出已完整檢查並放在該次執行的資料夾，但無法寫入供下載的單一檔案（{why}）；"
+        "請騰出空間，再要求一次。"
+    ),
+    "The run was deleted while it was exported, so nothing was kept of the export.": (
+        "匯出途中該次執行被刪除，所以沒有留下任何匯出。"
+    ),
     "The folder cannot be written ({why}); name another one.": (
         "資料夾無法寫入（{why}）；請指定別的。"
     ),
