@@ -26,10 +26,10 @@ FACTS = "{title} 在這台機器上"
 TOOK = "{date} 在這裡花了 {time}"
 TAKES = "{words}"
 FETCHED = "會先從 Hugging Face hub 下載 {size}"
-FETCHED_GATED = "會先從 hub 下載 {size}，那裡要求接受條款並登入"
+FETCHED_GATED = "會先從 hub 下載 {size}，需先在那裡接受條款並登入"
 FETCHED_ROWS = "會先從 Hugging Face hub 下載資料列"
 ITS_MODEL = "它的模型"
-OFFLINE = "這裡沒有，而且不得詢問 hub：設定了 HF_HUB_OFFLINE"
+OFFLINE = "這裡沒有；因為設有 HF_HUB_OFFLINE，也無法下載"
 TIME_UNKNOWN = "還不知道在這裡要跑多久：尚未執行過"
 HOW = {
     "native": "{labels}：在這裡是原生",

@@ -137,7 +137,7 @@ REFUSALS = {
     "{file} of ": "{file}，",
     "Model '{name}' lacks {tensors}, which its config.json asks for; they would be random "
     "numbers, so save the model again or pick another.": (
-        "模型「{name}」缺少 config.json 所要求的{tensors}；它們會變成隨機數字，請重新儲存模型，"
+        "模型「{name}」缺少 config.json 所要求的{tensors}；它們會變成亂數，請重新儲存模型，"
         "或選別的。"
     ),
     "Tensor '{tensor}' of model '{name}' is {in_file} in its weights and {in_config} by its "
