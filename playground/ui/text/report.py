@@ -7,11 +7,11 @@ from playground import language
 HEADING = "A report to give away"
 INTRO = (
     "One HTML file that opens from disk without a network, or the figures alone. It names no "
-    "folder of yours, no token and not your user name, and holds no row of the data."
+    "folder, no token, neither you nor this machine, and holds no row of the data."
 )
 INTRO_ROWS = (
     "One HTML file that opens from disk without a network, or the figures alone. It names no "
-    "folder of yours, no token and not your user name. It holds held-out rows of the data."
+    "folder, no token, neither you nor this machine. It holds held-out rows of the data."
 )
 WITH_ROWS = "With the held-out rows and what was answered"
 FORMATS = {"html": "Report (HTML)", "json": "JSON", "csv": "CSV"}
