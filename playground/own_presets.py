@@ -65,19 +65,7 @@ def save_preset(
         raise SettingsError(
             f"Preset name '{path.stem}' is taken by one of yours; delete that, or choose another."
         )
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        written = as_yaml(preset, title or path.stem, summary, expect)
-        partial.write_text(written, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink()
-        raise SettingsError(
-            f"Preset '{path.stem}' cannot be written: {error.strerror}; "
-            f"see that '{path.parent}' is a folder with room."
-        ) from None
+    _write(path, as_yaml(preset, title or path.stem, summary, expect))
     return path
 
 
@@ -100,13 +88,30 @@ def rename_preset(name: str, new: str, home: Path) -> str:
     if path.exists():
         raise SettingsError(f"Preset name '{path.stem}' is taken by one of yours; choose another.")
     old = own_folder(home) / f"{name}.yaml"
-    text = old.read_text(encoding="utf-8")
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        text = old.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(f"Preset '{name}' cannot be read; mend or delete its file.") from None
     # A title that was never chosen is the name.
-    partial.write_text(text.replace(f"\ntitle: {name}\n", f"\ntitle: {path.stem}\n", 1), "utf-8")
-    os.replace(partial, path)
+    _write(path, text.replace(f"\ntitle: {name}\n", f"\ntitle: {path.stem}\n", 1))
     old.unlink()
     return path.stem
+
+
+def _write(path: Path, text: str) -> None:
+    """In one move: nobody reads half a preset."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise SettingsError(
+            f"Preset '{path.stem}' cannot be written: {error.strerror}; "
+            f"see that '{path.parent}' is a folder with room."
+        ) from None
 
 
 def as_yaml(preset: Preset, title: str, summary: str = "", expect: str = "") -> str:

@@ -2,6 +2,7 @@
 // Runs once with `element` and `watch` from gr.HTML. What is typed into a field takes its mark away.
 
 const PATIENCE_MS = 5000; // for a section to unfold
+const ELSEWHERE = { model: "model-card" }; // what is wrong with a model, its own card says
 
 function unmark(block) {
   block.classList.remove("is-wrong-field");
@@ -20,14 +21,17 @@ function markWhenThere(key, sentence, until) {
   }
   unmark(block);
   block.classList.add("is-wrong-field");
-  const said = document.createElement("p");
-  said.className = "wrong-said";
-  said.id = `wrong-${key}`;
-  said.textContent = sentence;
-  block.append(said);
+  let id = ELSEWHERE[key];
+  if (!id) {
+    const said = document.createElement("p");
+    said.className = "wrong-said";
+    said.id = id = `wrong-${key}`;
+    said.textContent = sentence;
+    block.append(said);
+  }
   for (const input of block.querySelectorAll("input, textarea")) {
     input.setAttribute("aria-invalid", "true");
-    input.setAttribute("aria-describedby", said.id);
+    input.setAttribute("aria-describedby", id);
   }
   block.addEventListener("input", () => unmark(block), { once: true });
 }
@@ -40,7 +44,7 @@ function mark() {
   for (const [key, [fold, sentence]] of Object.entries(JSON.parse(told.dataset.wrong))) {
     const block = document.getElementById(`field-${key}`);
     if (!unfolded.has(fold) && !block?.getBoundingClientRect().height) {
-      document.querySelector(`#advanced-${fold} > button`)?.click();
+      document.querySelector(`#advanced-${fold} button.label-wrap`)?.click();
     }
     unfolded.add(fold);
     markWhenThere(key, sentence, until);

@@ -34,6 +34,23 @@ def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit
     expect(own.get_by_role("heading")).to_have_text("Four steps")
     assert load_preset("mine", home=served.home).config.training.max_steps == 4
 
+    # Once more under this name writes over it, if that is what is wanted.
+    field(page, "max_steps").fill("5")
+    page.get_by_role("button", name="Save as preset").click()
+    dialog = page.get_by_role("dialog", name="Write over the preset “mine”?")
+    dialog.get_by_role("button", name="Write over it").click()
+    expect(dialog).to_have_count(0)
+    until(lambda: load_preset("mine", home=served.home).config.training.max_steps == 5, "5 steps")
+    page.get_by_role("button", name="Rename the preset mine").click()
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_be_focused()
+    page.keyboard.type("ours")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("called “ours” now")
+    page.get_by_role("button", name="Rename the preset ours").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("mine")
+    page.keyboard.press("Enter")
+    expect(own.get_by_role("heading")).to_have_text("Four steps")
+
     # Another visitor finds it, and one click starts it.
     other = visit(served.url)
     other.get_by_role("button", name="Start mine").click()
@@ -59,7 +76,7 @@ def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit
     assert len(served.store.list_groups()) == 1
     # A comparison from it can still be set up again.
     other.get_by_role("button", name="Set up the same again").click()
-    expect(field(other, "max_steps")).to_have_value("4")
+    expect(field(other, "max_steps")).to_have_value("5")
 
 
 def test_presets_for_a_gpu_are_folded_on_a_machine_without_one(served: Served, visit) -> None:

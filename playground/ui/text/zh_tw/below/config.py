@@ -106,6 +106,9 @@ SAID = {
     "Preset '{name}' cannot be written: {why}; see that '{folder}' is a folder with room.": (
         "無法寫入預設組合「{name}」：{why}；請確認「{folder}」是有空間的資料夾。"
     ),
+    "Preset '{name}' cannot be read; mend or delete its file.": (
+        "無法讀取預設組合「{name}」；請修正或刪除它的檔案。"
+    ),
     "Preset '{name}' is none of yours; there is nothing to rename.": (
         "「{name}」不是你自己的預設組合；沒有東西可改名。"
     ),
