@@ -27,10 +27,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
-import httpx
 import psutil
 
 from benchmarks.bench_store import BATCH, a_step
@@ -124,17 +125,23 @@ class Reply:
     """One answer: its bytes on the wire and unpacked."""
 
     wire: int
-    plain: int
-    body: Any
+    plain: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.plain) if self.plain else None
 
 
 class Visitor:
-    """A page as the server sees it: opened once, then one question for news after another."""
+    """A page as the server sees it: opened once, then one question for news after another.
+
+    It takes next to nothing of the cores itself, which a browser somewhere else would not share.
+    """
 
     def __init__(self, url: str, group: str | None, name: str = "visitor") -> None:
-        self.client = httpx.Client(base_url=url, timeout=60, headers={"Accept-Encoding": "gzip"})
+        self.connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
         self.group, self.session = group, name
-        config = self.client.get("/config").json()
+        config = self._ask("GET", "/config", {}).body
         charts = next(
             c["id"] for c in config["components"] if c["props"].get("elem_id") == "charts"
         )
@@ -152,24 +159,25 @@ class Visitor:
             "session_hash": self.session,
         }
         query = {"group": self.group} if self.group else {}
-        reply = self._ask("POST", "/gradio_api/run/predict", query, json=body)
+        reply = self._ask("POST", "/gradio_api/run/predict", query, json.dumps(body))
         self.of = reply.body["data"][0]["of"]
         return reply
 
     def tick(self) -> Reply:
         """As a browser's: what it is sent is what it shows from then on."""
         reply = self._ask("GET", "/news", self.of)
-        if reply.body:
-            self.of = self.of | {"stamp": reply.body["stamp"]}
+        if reply.plain:
+            self.of = self.of | {"stamp": reply.plain[:80].decode().split('"')[3]}
         return reply
 
-    def _ask(self, method: str, address: str, query: dict[str, str], **body: Any) -> Reply:
-        with self.client.stream(method, address, params=query, **body) as answer:
-            wire = b"".join(answer.iter_raw())
-            answer.raise_for_status()
+    def _ask(self, method: str, address: str, query: dict[str, str], body: str = "") -> Reply:
+        headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
+        self.connection.request(method, f"{address}?{urlencode(query)}", body or None, headers)
+        answer = self.connection.getresponse()
+        wire = answer.read()
+        assert answer.status in (200, 204), f"{address}: {answer.status}"
         packed = answer.headers.get("content-encoding") == "gzip"
-        plain = gzip.decompress(wire) if packed else wire
-        return Reply(len(wire), len(plain), json.loads(plain) if plain else None)
+        return Reply(len(wire), gzip.decompress(wire) if packed else wire)
 
 
 def ticks(
@@ -184,7 +192,7 @@ def ticks(
     def news() -> Reply:
         number = next(numbers)
         store.append(runs[-1], a_step(number))
-        while not (reply := visitor.tick()).body:
+        while not (reply := visitor.tick()).plain:
             time.sleep(0.5)  # what was drawn before rests for a while
         return reply
 
@@ -195,46 +203,55 @@ def report(name: str, server: psutil.Process, times: int, ask: Callable[[], Repl
     before = sum(server.cpu_times()[:2])
     replies = [ask() for _ in range(times)]
     ms = 1000 * (sum(server.cpu_times()[:2]) - before) / times
-    wire, plain = max(r.wire for r in replies), max(r.plain for r in replies)
+    wire, plain = max(r.wire for r in replies), max(len(r.plain) for r in replies)
     print(f"{name:<12} {ms:8.2f} ms of CPU, {wire:9,} bytes on the wire, {plain:9,} unpacked")
 
 
 def training(visitors: int, rounds: int) -> None:
     """``quick``'s first precision, again and again; every other time with pages open."""
     found: dict[int, list[float]] = {0: [], visitors: []}
+    shares: list[float] = []
     for _ in range(rounds):
         for count in found:
             with tempfile.TemporaryDirectory() as home:
-                found[count] += _steps(Path(home), count)
+                steps, share = _steps(Path(home), count)
+            found[count] += steps
+            shares += [share] if count else []
     alone, watched = (statistics.median(ms) for ms in found.values())
     print(
         f"training     {alone:8.2f} ms a step alone, {watched:.2f} ms with {visitors} pages open: "
-        f"{watched / alone:.3f} times"
+        f"{watched / alone:.3f} times; the server took {statistics.median(shares):.1%} of a core"
     )
 
 
-def _steps(home: Path, visitors: int) -> list[float]:
-    """The milliseconds of the steps of one run, with so many pages that tick once a second."""
+def _steps(home: Path, visitors: int) -> tuple[list[float], float]:
+    """The milliseconds of one run's steps with so many pages that ask once a second, and the share
+    of a core that the server took from the first step to the last."""
     store = RunStore(home)
     launcher = Launcher(store)
     changed = {"precisions": "fp32", "eval_every": "0", "exact_match_rows": "0"}
-    group = launcher.start(load_preset("quick", changed | {"max_steps": "120"}))
-    with served(home) as (url, _):
+    with served(home) as (url, server):
+        group = launcher.start(load_preset("quick", changed | {"max_steps": "120"}))
         over = threading.Event()
         pages = [threading.Thread(target=_watch, args=(url, n, over)) for n in range(visitors)]
         for page_open in pages:
             page_open.start()
+        [run] = group.run_ids
+        while store.last_step(run) is None and not store.get_group(group.id).over:
+            time.sleep(0.2)
+        began, spent = time.monotonic(), sum(server.cpu_times()[:2])
         while not store.get_group(group.id).over:
             time.sleep(0.2)
+        share = (sum(server.cpu_times()[:2]) - spent) / (time.monotonic() - began)
         over.set()
         for page_open in pages:
             page_open.join()
     launcher.close()
-    [run] = store.get_group(group.id).runs
-    assert run.status == "finished", run.status
-    steps = store.steps(run.id)
+    ended = store.get_run(run)
+    assert ended.status == "finished", f"{ended.status}: {ended.error}"
+    steps = store.steps(run)
     store.close()
-    return [step.step_ms for step in steps if not step.warmup]
+    return [step.step_ms for step in steps if not step.warmup], share
 
 
 def _watch(url: str, number: int, over: threading.Event) -> None:
