@@ -171,6 +171,9 @@ def preview(
     ] = "quick",
     settings: Settings = None,
     rows: Annotated[int, typer.Option("--rows", min=0, max=100, help="How many to show.")] = 3,
+    every: Annotated[
+        bool, typer.Option("--all", help="Count all rows that the run needs, not the first 4,096.")
+    ] = False,
     json_file: JsonFile = None,
     home: Home = DEFAULT_HOME,
 ) -> None:
@@ -182,7 +185,7 @@ def preview(
     config = load_preset(preset, changed, home).config
     resolve_model(config.model)
     check_rows(resolve_dataset(config.dataset), config)
-    found = ask(config, rows, expand(home))
+    found = ask(config, rows, expand(home), every=every)
     draw(console, found)
     write_json(json_file, found)
 

@@ -34,7 +34,7 @@ from playground.data.tokenise import (
 from playground.data.uploads import called
 
 LOOKED_AT = KEPT_ROWS
-"""Training rows that are turned into tokens at most, however many the run would read."""
+"""Training rows that are turned into tokens at most, unless all are asked for."""
 
 SHOWN_TOKENS = 1500
 SHOWN_CHARACTERS = 4000
@@ -43,12 +43,15 @@ SHOWN_CHARACTERS = 4000
 _BINS = 24
 
 
-def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -> dict[str, Any]:
+def preview(
+    entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int, *, every: bool = False
+) -> dict[str, Any]:
     """What a run with ``config`` would read and learn, as plain values for JSON.
 
     Args:
         tokenizer: the model's, with a padding token.
         rows: how many of the first rows are shown.
+        every: looks at all rows that the run would read, however long it takes.
     Returns:
         ``rows``: the first ones, each with its ``place``, ``cells``, ``fate`` and ``tokens``;
         ``format``, ``notes``, ``counts``, ``lengths``, ``epoch`` and ``longest_batch``.
@@ -56,7 +59,7 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
     Raises:
         SettingsError: what the run itself would say.
     """
-    split = load_split(entry, config, at_most=LOOKED_AT)
+    split = load_split(entry, config, at_most=None if every else LOOKED_AT)
     first = list(islice(stream_entry(entry), max(1, rows)))
     train = _tokenised(split.train, "training", config, tokenizer)
     held_out = _tokenised(split.eval, "held-out", config, tokenizer)
@@ -66,7 +69,7 @@ def preview(entry: DatasetEntry, config: RunConfig, tokenizer: Any, rows: int) -
         "model": private(config.model),
         "dataset": called(config.dataset),
         "learn_from": config.data.learn_from,
-        "complete": rows_to_learn(config) <= LOOKED_AT,
+        "complete": every or rows_to_learn(config) <= LOOKED_AT,
         "format": {
             "name": row_format.name,
             "columns": dict(row_format.columns),

@@ -43,7 +43,8 @@ def _preview(request: dict[str, Any]) -> dict[str, Any]:
     check_rows(source, config)  # a mistake in the first rows shows before the model is looked at
     keep = of_home(request.get("home"))
     tokenizer = load_tokenizer(entry, config.data.max_seq_len, keep)
-    return preview(source, config, tokenizer, request["rows"])
+    every = request.get("every", False)
+    return preview(source, config, tokenizer, request["rows"], every=every)
 
 
 def _columns(dataset: str) -> dict[str, Any]:

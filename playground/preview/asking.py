@@ -15,6 +15,7 @@ from playground.processes import child_environment, last_line, run_to_end
 CHILD = ("-P", "-m", "playground.preview")  # -P: never import from the cwd
 ROWS = 3
 _LONGEST_S = 180.0  # a hub's tokenizer may have to be fetched
+_LONGEST_EVERY_S = 3600.0  # asked for in so many words, by who can end it
 
 
 def ask(
@@ -24,6 +25,7 @@ def ask(
     child: tuple[str, ...] = CHILD,
     *,
     offline: bool = False,
+    every: bool = False,
 ) -> dict[str, Any]:
     """What a run with ``config`` would read and learn; ``data.preview`` says of what parts.
 
@@ -32,13 +34,16 @@ def ask(
         home: where the runs are kept, and what they read of GGUF files, which takes half a minute.
         child: arguments of the interpreter that answers.
         offline: asks no hub, and takes what its cache holds.
+        every: counts all rows that the run would read and not the first few thousand.
     Raises:
         SettingsError: what the run itself would say, or the child came to no good end.
     """
     request: dict[str, Any] = {"config": config.model_dump(mode="json"), "rows": rows}
     if home is not None:
         request["home"] = str(home)
-    return _answer(request, child, offline)
+    if every:
+        request["every"] = True
+    return _answer(request, child, offline, _LONGEST_EVERY_S if every else _LONGEST_S)
 
 
 def ask_columns(dataset: str, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
@@ -60,12 +65,15 @@ def ask_upload(file: Path, child: tuple[str, ...] = CHILD) -> dict[str, Any]:
 
 
 def _answer(
-    request: dict[str, Any], child: tuple[str, ...], offline: bool = False
+    request: dict[str, Any],
+    child: tuple[str, ...],
+    offline: bool = False,
+    longest_s: float = _LONGEST_S,
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="fp4-preview-") as name:
         folder = Path(name)
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        _carry_out([sys.executable, *child, name], folder / "output.log", offline)
+        _carry_out([sys.executable, *child, name], folder / "output.log", offline, longest_s)
         try:
             found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -77,15 +85,15 @@ def _answer(
     return found["answer"]
 
 
-def _carry_out(command: list[str], output: Path, offline: bool) -> None:
+def _carry_out(command: list[str], output: Path, offline: bool, longest_s: float) -> None:
     # A GPU that trains must not be asked for memory by somebody who only looks.
     environment = child_environment() | {"CUDA_VISIBLE_DEVICES": ""}
     environment |= {"HF_HUB_OFFLINE": "1"} if offline else {}
     try:
-        code = run_to_end(command, output, _LONGEST_S, environment)
+        code = run_to_end(command, output, longest_s, environment)
     except TimeoutError:
         raise SettingsError(
-            f"Reading the rows took more than {_LONGEST_S / 60:.0f} minutes and was ended; "
+            f"Reading the rows took more than {longest_s / 60:.0f} minutes and was ended; "
             "try it with fewer or shorter rows."
         ) from None
     if code < 0:

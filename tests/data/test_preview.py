@@ -160,6 +160,9 @@ def test_a_large_source_is_looked_at_and_not_read(
     assert not found["complete"]
     assert (found["counts"]["read"], found["counts"]["train"]) == (16, 8)
     assert "Only the first 16 rows were read here; the run reads on." in found["notes"]
+    every = config({"max_steps": 500}, eval_rows=1)
+    found = preview(source, every, tiny_tokenizer(), 2, every=True)
+    assert found["complete"] and found["counts"]["train"] == 999
     whole = preview(source, config({"max_steps": 1}, eval_rows=1), tiny_tokenizer(), 2)
     assert whole["complete"] and "all that this run needs" in whole["notes"][-1]
 
