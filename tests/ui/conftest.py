@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 30_000
+CUT_OFF = re.compile("AbortError|errored out|Failed to fetch")
+"""What Gradio's client writes of a request that a click on a link or a reload has cut off."""
 
 
 @dataclass
@@ -179,16 +182,22 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.set_default_timeout(PATIENCE_MS)
         if not may_fail:
             page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+            page.on("domcontentloaded", lambda page: _forget_cut_off(faults))
         page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
         page.on("request", lambda request: _note_foreign(request.url, faults))
         page.goto(url)
         if ready:
-            page.get_by_role("button", name=ready).wait_for()
+            page.get_by_role("button", name=ready).first.wait_for()
         return page
 
     yield open_page
     close_pages()
     assert faults == []
+
+
+def _forget_cut_off(faults: list[str]) -> None:
+    """Called when another document is there: what the one before was still asking for, ends so."""
+    faults[:] = [fault for fault in faults if not CUT_OFF.search(fault)]
 
 
 def _note_foreign(url: str, faults: list[str]) -> None:

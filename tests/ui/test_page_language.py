@@ -84,9 +84,8 @@ def test_a_browser_in_chinese_sees_everything_in_chinese(served: Served, visit) 
 
 
 def test_the_language_is_switched_by_keyboard_and_stays(served: Served, visit) -> None:
-    # Gradio's client notes in the console which of its requests a reload has cut off.
     group = scripted(served.store).id
-    page = visit(f"{served.url}/?group={group}", may_fail=True)
+    page = visit(f"{served.url}/?group={group}")
     expect(page.locator(".headline")).to_contain_text("NVFP4 ends at")
     to_chinese = page.get_by_role("button", name="繁體中文")
     expect(to_chinese).to_have_attribute("aria-pressed", "false")
