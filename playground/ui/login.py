@@ -31,8 +31,9 @@ WAIT_S = 60
 
 # As Gradio colours the page: by the class that style.css asks for.
 _DARK = (
-    '<script>document.documentElement.classList.toggle("dark", '
-    'matchMedia("(prefers-color-scheme: dark)").matches)</script>'
+    '<script>const dark = matchMedia("(prefers-color-scheme: dark)");'
+    'const dress = () => document.documentElement.classList.toggle("dark", dark.matches);'
+    'dark.addEventListener("change", dress); dress();</script>'
 )
 _MOST_SESSIONS = 1000
 _MOST_BYTES = 4096
