@@ -124,8 +124,9 @@ class Gate:
         if not refused and _asks_a_handler(request):
             asked = await request.body()
             refused, receive = _refusal_of(asked), _again(asked, receive)
-        if scope["path"] == "/":
-            # ``?page=history`` is for our own handlers: Gradio takes it for one of its own pages.
+        if scope["path"].rstrip("/") in ("", "/config"):
+            # ``?page=history`` is for our own handlers: Gradio takes it for one of its own pages,
+            # and would look for the file of a ``?deep_link=``.
             scope = {**scope, "query_string": b""}
 
         async def with_headers(message: Message) -> None:

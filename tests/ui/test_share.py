@@ -157,6 +157,8 @@ def test_no_other_endpoint_takes_anything_from_a_visitor(shared, path: str, why:
 def test_what_gradio_would_write_for_anybody_is_closed_for_all(served: Served) -> None:
     reply = visitor(served).get(f"{API}/deep_link", params={"session_hash": "s"})
     assert reply.status_code == 404
+    asked = visitor(served).get("/config", params={"deep_link": "x", "page": "history"})
+    assert "deep_link_state" not in asked.json()
 
 
 def test_what_another_site_sends_is_refused(served: Served) -> None:
