@@ -202,7 +202,7 @@ def _speed(record: RunRecord) -> str:
     speed, peak = record.tokens_per_s_median, record.facts.peak_mib
     if speed is None or peak is None:
         return ""
-    said = f"Training took {peak:,.1f} MiB at its peak, and a step {speed:,.0f} tokens a second"
+    said = f"Training took {peak:,.1f} MiB at its peak and ran at {speed:,.0f} tokens a second"
     why = ": emulated, which says nothing of the format" if record.facts.how == "emulated" else ""
     return f"{said}{why}.\n\n"
 
