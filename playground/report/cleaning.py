@@ -29,7 +29,18 @@ GONE = "***"
 
 _NOBODY = {
     *("root", "user", "admin", "app", "ubuntu", "debian", "nobody", "runner"),
-    *("localhost", "host", "server", "desktop", "laptop", "workstation", "gpu", "cpu", "main"),
+    *(
+        "localhost",
+        "host",
+        "server",
+        "desktop",
+        "laptop",
+        "workstation",
+        "vm",
+        "gpu",
+        "cpu",
+        "main",
+    ),
 }
 """Names that machines give: they say nothing about a person, and may be words of a title."""
 
