@@ -172,8 +172,14 @@ class Visitor:
 
     def _ask(self, method: str, address: str, query: dict[str, str], body: str = "") -> Reply:
         headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
-        self.connection.request(method, f"{address}?{urlencode(query)}", body or None, headers)
-        answer = self.connection.getresponse()
+        asked = method, f"{address}?{urlencode(query)}", body or None, headers
+        try:
+            self.connection.request(*asked)
+            answer = self.connection.getresponse()
+        except ConnectionError:  # the server ends one that was quiet for five seconds
+            self.connection.close()
+            self.connection.request(*asked)
+            answer = self.connection.getresponse()
         wire = answer.read()
         assert answer.status in (200, 204), f"{address}: {answer.status}"
         packed = answer.headers.get("content-encoding") == "gzip"

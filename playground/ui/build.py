@@ -36,6 +36,10 @@ from playground.ui.text import history as history_text
 from playground.ui.text import try_it as try_it_text
 from playground.ui.theme import head, theme
 
+RESTS = {"sleep_when_free": 0.05, "progress_update_sleep_when_free": 0.1}
+"""Seconds between two looks of Gradio's queue for something to do, as Gradio itself has them on
+Windows. Elsewhere it looks a thousand times a second: a twentieth of a core that training lacks."""
+
 
 def build_app(
     store: RunStore, launcher: Launcher, device: Device, chat: Chat | None = None
@@ -117,7 +121,7 @@ def launch(
     served = gate.app_kwargs(host, login, shared_as)
     files = [export.download(home), report.download(RunStore(home))]
     served["routes"] = [*served["routes"], *app.asked_past_gradio, *files]
-    return app.launch(
+    launched = app.launch(
         server_name=host,
         server_port=port,
         prevent_thread_lock=True,
@@ -141,3 +145,5 @@ def launch(
         _frontend=False,
         show_error=False,  # an unforeseen error may name a path; foreseen ones are on the page
     )
+    vars(app._queue).update(RESTS)
+    return launched
