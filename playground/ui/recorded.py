@@ -21,7 +21,7 @@ from playground.ui.text import labels
 _PRESETS = {code: language.beside(words, "presets", code).PRESETS for code in twins.OTHERS}
 
 _CHANGED = re.compile(rf"(^|, )({'|'.join(['model', 'dataset', *labels.LABELS])})=")
-_LONGEST = 2_000  # what is longer holds what somebody has sent, and is no sentence
+_LONGEST = 2_000  # characters; what is longer is what somebody has sent
 
 
 def said(sentence: str) -> str:

@@ -28,20 +28,25 @@ _QUOTES = {"'": "'", "“": "”", "`": "`"}
 _VAGUE = 16  # characters
 _SENTENCES = re.compile(r"(?<=[.?!。？！]) (?=\S)")
 _MOST_WITHIN = 3  # what looks like the end of a sentence may stand in a name
-_WIDE_ENDS = "。？！"
+_WIDE_ENDS = "。？！"  # told already
+_LONGEST = 800  # characters; with what somebody has sent, patterns would be tried for seconds
+_DEEPEST = 5
 _ITEM = r"(?:'[^']*'|[^\s,'\[\]]+)"
 _LIST = re.compile(rf"{_ITEM}(?:(?:, | and |, and | or ){_ITEM})+|'[^']*'")
 _BETWEEN = re.compile(r", and |, | and | or ")
 
 
-@lru_cache(maxsize=4096)
-def told(sentence: str, code: str) -> str:
-    """Sentence by sentence; one that is in no table stays as it is."""
+def told(sentence: str, code: str, depth: int = 0) -> str:
+    """Sentence by sentence; one that is in no table stays as it is.
+
+    Args:
+        depth: of how many values this is a value.
+    """
     parts, whole = _SENTENCES.split(sentence), ""
     while parts:
         longer = (" ".join(parts[:n]) for n in range(1, min(len(parts), _MOST_WITHIN) + 1))
         n, one = next(
-            ((n, twin) for n, each in enumerate(longer, 1) if (twin := _whole(each, code))),
+            ((n, twin) for n, each in enumerate(longer, 1) if (twin := _whole(each, code, depth))),
             (1, parts[0]),
         )
         whole += f" {one}" if whole and whole[-1] not in _WIDE_ENDS else one
@@ -49,28 +54,35 @@ def told(sentence: str, code: str) -> str:
     return whole
 
 
-def _whole(sentence: str, code: str) -> str | None:
-    if sentence.endswith(tuple(_WIDE_ENDS)):
-        return None  # it is told already
+@lru_cache(maxsize=4096)
+def _whole(sentence: str, code: str, depth: int) -> str | None:
+    already = sentence.endswith(tuple(_WIDE_ENDS))
+    if already or len(sentence) > _LONGEST or depth > _DEEPEST:
+        return None
     certain, vague = _shapes(code)
-    return _found(sentence, certain, code) or _led(sentence, code) or _found(sentence, vague, code)
+    return (
+        _found(sentence, certain, code, depth)
+        or _led(sentence, code, depth)
+        or _found(sentence, vague, code, depth)
+    )
 
 
-def _found(sentence: str, shapes: Sequence[Shape], code: str) -> str | None:
+def _found(sentence: str, shapes: Sequence[Shape], code: str, depth: int) -> str | None:
     for shape in shapes:
         found = shape.pattern.fullmatch(sentence)
-        if not found or shape.vague and not all(_known(v, code) for v in found.groups()):
+        if not found or shape.vague and not all(_known(v, code, depth) for v in found.groups()):
             continue
         values = found.groupdict().items()
-        return _put(shape.twin, {f: v if f in shape.quoted else _value(v, code) for f, v in values})
+        told = {f: v if f in shape.quoted else _value(v, code, depth) for f, v in values}
+        return _put(shape.twin, told)
     return None
 
 
-def _led(sentence: str, code: str) -> str | None:
+def _led(sentence: str, code: str, depth: int) -> str | None:
     """What is led by a place or by what it is about: ``Line 3 of 'a.csv': it lacks ...``."""
     head, colon, rest = sentence.partition(": ")
-    twin = _whole(head, code) if colon else None
-    return None if twin is None else f"{twin}{BELOW[code].COLON}{told(rest, code)}"
+    twin = _whole(head, code, depth + 1) if colon else None
+    return None if twin is None else f"{twin}{BELOW[code].COLON}{told(rest, code, depth + 1)}"
 
 
 def _put(twin: str, values: Mapping[str, str]) -> str:
@@ -93,15 +105,15 @@ def _beside(left: str, right: str) -> str:
     return left + right
 
 
-def _known(value: str, code: str) -> bool:
+def _known(value: str, code: str, depth: int) -> bool:
     """A word or two, a list of names, or a sentence of the table."""
     few = value.count(" ") < 2 or _LIST.fullmatch(value)
-    return bool(few) or _whole(value, code) is not None
+    return bool(few) or _whole(value, code, depth + 1) is not None
 
 
-def _value(value: str, code: str) -> str:
-    if not _LIST.fullmatch(value) or _whole(value, code) is not None:
-        return told(value, code)
+def _value(value: str, code: str, depth: int) -> str:
+    if not _LIST.fullmatch(value) or _whole(value, code, depth + 1) is not None:
+        return told(value, code, depth + 1)
     below = BELOW[code]
     named = re.sub("'([^']*)'", below.QUOTED, value)
     return re.sub(below.CLOSE, "", _BETWEEN.sub(lambda found: below.LISTS[found[0]], named))

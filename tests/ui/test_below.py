@@ -144,3 +144,11 @@ def test_a_sentence_is_told_with_its_values(english: str, said: str) -> None:
     with language.speaking("zh-TW"):
         assert recorded.said(english) == said
     assert recorded.said(english) == english
+
+
+@pytest.mark.parametrize(
+    "made_up", ["off: " * 150 + "on", "no, or " * 100 + "on", "x; " * 250 + "on"]
+)
+def test_what_somebody_made_up_is_not_followed_without_end(made_up: str) -> None:
+    with language.speaking("zh-TW"):
+        assert recorded.said(made_up).endswith("on")
