@@ -60,6 +60,8 @@ def loading(
     check: Callable[[], None] = lambda: None,
     self_tests: Path | None = None,
     adjust: Callable[[str, Tensor], Tensor] | None = None,
+    published: Any = None,
+    tokenizer: Any = None,
 ) -> Generator[float, None, Base]:
     """Loads a model and puts it into a precision, on ``device``; yields the share that is done.
 
@@ -73,22 +75,28 @@ def loading(
         self_tests: file that keeps what they came to; None tries them anew. Beside it lies what was
             read of GGUF files.
         adjust: called with each Linear's name and published weight, (N, K), before it is rounded.
+        published / tokenizer: the model's, where they were loaded before.
     Raises:
         SettingsError: as ``load_checkpoint``, ``check_kept`` and ``convert``.
     """
     compute = compute_dtype(recipe, device)
     longest = config.data.max_seq_len
     keep = beside(self_tests)
-    published = load_configuration(entry, longest, keep)
+    published = published or load_configuration(entry, longest, keep)
     check()
-    shapes = empty_model(entry, published, compute)
-    check_kept(shapes, config.quantization)
-    check_targets(shapes, config.lora)
+    shapes = checked_shapes(entry, config, published, compute)
     tokens = config.training.micro_batch_size * longest
     tried = recipe.self_test(device, linear_shapes(shapes, tokens), self_tests)
     convert(shapes, recipe, torch.device("meta"))
     model, tokenizer, unused = load_checkpoint(
-        entry, longest, compute, check=check, published=published, linears_in_file=True, keep=keep
+        entry,
+        longest,
+        compute,
+        check=check,
+        published=published,
+        tokenizer=tokenizer,
+        linears_in_file=True,
+        keep=keep,
     )
     measure = config.measure.probe_every > 0
     work = converting(
@@ -96,6 +104,18 @@ def loading(
     )
     coverage, peak_mib = yield from watched(model, work)
     return Base(model.to(device), tokenizer, coverage, tried, unused, peak_mib)
+
+
+def checked_shapes(entry: ModelEntry, config: RunConfig, published: Any, dtype: torch.dtype) -> Any:
+    """The model without its weights, if it has the layers that the settings name.
+
+    Raises:
+        SettingsError: as ``empty_model``, ``check_kept`` and ``check_targets``.
+    """
+    shapes = empty_model(entry, published, dtype)
+    check_kept(shapes, config.quantization)
+    check_targets(shapes, config.lora)
+    return shapes
 
 
 def compute_dtype(recipe: Recipe, device: torch.device) -> torch.dtype:

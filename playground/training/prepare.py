@@ -33,10 +33,11 @@ from playground.training.environment import (
 from playground.training.evaluate import examples_sha256
 from playground.training.loss import choose_loss_kernel
 from playground.training.meters import CountedMemory, CudaMemory, weigh
-from playground.training.model import Base, loading
+from playground.training.model import Base, checked_shapes, loading
 from playground.training.packing import refuse_leaks
+from playground.training.parsed import beside
 from playground.training.predicted import predicted
-from playground.training.pretrained import some
+from playground.training.pretrained import load_configuration, load_tokenizer, some
 
 
 @dataclass
@@ -82,7 +83,8 @@ def prepare(
 ) -> Iterator[Event]:
     """Yields stages and facts as they become known; returns the Prepared run.
 
-    What is quick to refuse comes first: names, then rows, then the model.
+    What is quick to refuse comes first: names, then rows, then the model. What the run is expected
+    to take is told before its weights are read, for that may be where memory runs out.
 
     Args:
         check: called within each stage; raises to give up.
@@ -105,9 +107,34 @@ def prepare(
         yield Message(level="info", text=sentence)
 
     entry = yield from fetched(entry, check)
+    yield Stage(name="tokenising", detail=f"{len(split.train) + len(split.eval)} rows")
+    published, tokenizer = _read_early(entry, config, self_tests)
+    check()
+    learned = _tokenised(split.train, "training", tokenizer, config, check)
+    asked = _tokenised(split.eval, "held-out", tokenizer, config, check)
+    for sentence in said_of_marks(learned, asked):
+        yield Message(level="info", text=sentence)
+    written_in = _template(learned, split.train, tokenizer)
+    yield Facts(eval_sha256=examples_sha256(asked.examples), template=written_in)
+    rows = _counts(learned, asked, split.counts)
+    if plain := learned.plain_template:
+        tokenizer.chat_template = plain  # so that it is saved with the adapter
+        text = "This model has no chat template, so conversations were written in a plain one"
+        yield Message(level="warning", text=f"{text}: User: ... Assistant: ...")
+
+    yield from predicted(config, published, learned.examples, detected, in_use)
     yield Stage(name="loading the model", detail=config.model)
     on_gpu = CudaMemory(device) if device.type == "cuda" else None  # before the first tensor
-    work = loading(entry, config, recipe, device, check=check, self_tests=self_tests)
+    work = loading(
+        entry,
+        config,
+        recipe,
+        device,
+        check=check,
+        self_tests=self_tests,
+        published=published,
+        tokenizer=tokenizer,
+    )
     base = yield from _with_progress(config.model, work)
     peak_mib = on_gpu.read().peak_mib if on_gpu else base.loading_peak_mib
     yield Facts(loading_peak_mib=peak_mib)
@@ -118,22 +145,8 @@ def prepare(
     if base.unused:
         text = f"{some(base.unused)} in the model's files have no place in its architecture"
         yield Message(level="warning", text=f"{text}. They were left out.")
-
-    yield Stage(name="tokenising", detail=f"{len(split.train) + len(split.eval)} rows")
-    learned = _tokenised(split.train, "training", base, config, check)
-    asked = _tokenised(split.eval, "held-out", base, config, check)
-    for sentence in said_of_marks(learned, asked):
-        yield Message(level="info", text=sentence)
     _refuse_beyond_table(entry, base.model, learned.examples + asked.examples)
-    written_in = _template(learned, split.train, base.tokenizer)
-    yield Facts(eval_sha256=examples_sha256(asked.examples), template=written_in)
-    rows = _counts(learned, asked, split.counts)
-    if plain := learned.plain_template:
-        base.tokenizer.chat_template = plain  # so that it is saved with the adapter
-        text = "This model has no chat template, so conversations were written in a plain one"
-        yield Message(level="warning", text=f"{text}: User: ... Assistant: ...")
 
-    yield from predicted(config, base.model.config, learned.examples, detected, in_use)
     yield Stage(name="adding the adapter")
     model = with_adapter(config, base.model, device)
     memory = on_gpu or CountedMemory(model)
@@ -156,6 +169,15 @@ def prepare(
     )
 
 
+def _read_early(entry: ModelEntry, config: RunConfig, self_tests: Path | None) -> tuple[Any, Any]:
+    """The model's configuration, if it has what the settings name, and its tokenizer."""
+    keep, longest = beside(self_tests), config.data.max_seq_len
+    published = load_configuration(entry, longest, keep)
+    with torch.random.fork_rng([]):  # a run draws the same, whatever is looked at before
+        checked_shapes(entry, config, published, torch.float32)
+    return published, load_tokenizer(entry, longest, keep, published=published)
+
+
 def _with_progress(model: str, work: Generator[float, None, Base]) -> Generator[Event, None, Base]:
     """Passes on the share of ``work`` that is done, by whole hundredths; returns what it loaded."""
     told = 0.0
@@ -170,11 +192,11 @@ def _with_progress(model: str, work: Generator[float, None, Base]) -> Generator[
 
 
 def _tokenised(
-    rows: list[Sample], which: str, base: Base, config: RunConfig, check: Callable[[], None]
+    rows: list[Sample], which: str, tokenizer: Any, config: RunConfig, check: Callable[[], None]
 ) -> Tokenised:
     return tokenise(
         rows,
-        base.tokenizer,
+        tokenizer,
         max_seq_len=config.data.max_seq_len,
         learn_from=config.data.learn_from,
         too_long=config.data.too_long,

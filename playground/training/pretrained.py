@@ -38,6 +38,7 @@ def load_checkpoint(
     *,
     check: Callable[[], None] = lambda: None,
     published: Any = None,
+    tokenizer: Any = None,
     linears_in_file: bool = False,
     keep: Path | None = None,
 ) -> Checkpoint:
@@ -48,6 +49,7 @@ def load_checkpoint(
     Args:
         published: what ``load_configuration`` returned, if it was asked: to read it from a GGUF
             file takes seconds.
+        tokenizer: what ``load_tokenizer`` returned, likewise.
         linears_in_file: leaves the weights of Linears in their file, for ``converting`` to read one
             at a time: in its type and mapped into memory, or of GGUF as ``in_gguf`` has it.
         keep: folder for what was read of a GGUF file beside its weights, for the next time.
@@ -60,7 +62,8 @@ def load_checkpoint(
     # Reading any part of a GGUF file takes seconds and asks nobody, so we ask in between.
     model_config = published or _configuration(entry, where, max_seq_len, keep)
     check()
-    tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
+    if tokenizer is None:
+        tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
     check()
     model, unused = _weights(entry, where, model_config, dtype, linears_in_file)
     check()
@@ -117,16 +120,18 @@ def _weights(
     return model, sorted(loaded["unexpected_keys"], key=_natural)
 
 
-def load_tokenizer(entry: ModelEntry, max_seq_len: int, keep: Path | None = None) -> Any:
+def load_tokenizer(
+    entry: ModelEntry, max_seq_len: int, keep: Path | None = None, *, published: Any = None
+) -> Any:
     """The tokenizer that ``load_checkpoint`` returns, without the weights.
 
     Args:
-        keep: as for ``load_checkpoint``.
+        keep / published: as for ``load_checkpoint``.
     Raises:
         SettingsError: as ``load_checkpoint`` does, as far as that shows without weights.
     """
     where = _source(entry)
-    model_config = _configuration(entry, where, max_seq_len, keep)
+    model_config = published or _configuration(entry, where, max_seq_len, keep)
     tokenizer = parsed(entry, "tokenizer", lambda: _load(entry, "tokenizer", where), keep)
     _give_padding(entry, tokenizer, getattr(model_config, "vocab_size", None) or len(tokenizer))
     return tokenizer

@@ -224,7 +224,7 @@ def test_stop_is_heard_at_every_stage(configure: Configure, tmp_path: Path) -> N
         assert len(left) == trained and not any(p.name.endswith(".partial") for p in left)
         reached.add([name for name in stages if name != "saving a checkpoint"][-1])
     assert reached >= {
-        "reading the data", "loading the model", "tokenising", "evaluating", "training",
+        "reading the data", "tokenising", "loading the model", "evaluating", "training",
         "saving the adapter",
     }  # fmt: skip
 

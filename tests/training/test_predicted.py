@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from playground.config import RunConfig
 from playground.data.batches import steps_of
 from playground.data.tokenise import Example
 from playground.events import Facts, Message
+from playground.failures import Place, from_exception
 from playground.hardware import Device
 from playground.training import predicted as predictions
+from playground.training import prepare
 from playground.training.loop import train
 from playground.training.predicted import largest_shape, predicted
 from tests.training.prepared import facts, only
@@ -47,6 +50,22 @@ def test_what_is_predicted_is_what_is_measured(
     for part in PARTS:
         told, taken = known[f"predicted_{part}_mib"], known[f"{part}_mib"]
         assert told == pytest.approx(taken, rel=1e-6), part
+
+
+def test_memory_that_runs_out_while_loading_has_the_prediction_beside_it(
+    configure: Callable[..., RunConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> Iterator[float]:
+        yield 0.5
+        raise MemoryError
+
+    monkeypatch.setattr(prepare, "loading", fails)
+    config, place = configure(), Place()
+    with pytest.raises(MemoryError) as full:
+        for event in train(config, folder=tmp_path):
+            place = place.after(event)
+    said = from_exception(full.value, config, place).error or ""
+    assert re.match(r"Out of memory while loading the model \(predicted: \d+ MiB in all\): ", said)
 
 
 def rows(*lengths: int) -> list[Example]:
