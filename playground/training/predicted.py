@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import torch
 
-from playground.config import RunConfig, SettingsError, private
+from playground.config import RunConfig, private
 from playground.data.batches import largest_micro_batch, width
 from playground.data.tokenise import IGNORED, Example
 from playground.devices import OVERHEAD_MIB, verdict
@@ -46,8 +46,6 @@ def predicted(
         published: the model's configuration, of transformers.
         in_use: MiB of a GPU's memory that others held before this process took any; None where
             that cannot be told.
-    Raises:
-        SettingsError: as ``estimate``.
     """
     on_gpu = device.kind == "cuda"
     try:
@@ -59,8 +57,6 @@ def predicted(
             # A run that heals starts in its own precision; its peak comes in the wider one.
             heals = config.first_healed_step is not None
             weights = at_rest(config, published, **where) if heals else found
-    except SettingsError:  # as the run itself would be refused
-        raise
     except Exception as error:  # of a library that has never seen this model as fake tensors
         why = private(" ".join(str(error).split()))[:200]
         text = f"The memory of this run could not be predicted ({type(error).__name__}: {why})"
