@@ -107,7 +107,6 @@ def test_arms_are_told_apart_by_their_seed(store: RunStore) -> None:
     assert export.ready(store, group) == ""
 
 
-@pytest.mark.slow
 @pytest.fixture
 def served_trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
     """The page over a comparison that has been trained."""
@@ -115,6 +114,7 @@ def served_trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
         yield page
 
 
+@pytest.mark.slow
 def test_build_check_and_download(served_trained: Served, visit: Visit) -> None:
     (group,) = served_trained.store.list_groups()
     page = visit(f"{served_trained.url}/?group={group.id}")
