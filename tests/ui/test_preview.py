@@ -74,7 +74,7 @@ def test_the_limit_is_drawn_where_it_is_near(tmp_path: Path, limit: int, drawn: 
 def test_in_a_browser(
     served: Served, visit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ask(config: RunConfig, home: Path) -> dict[str, Any]:
+    def ask(config: RunConfig, home: Path, *, offline: bool = False) -> dict[str, Any]:
         """What the child does, without the seconds in which it starts."""
         return answer({"config": config.model_dump(mode="json"), "rows": 3})["answer"]
 
