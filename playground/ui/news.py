@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -47,10 +48,13 @@ def build(outputs: list[Any]) -> gr.HTML:
 def route(scenes: Scenes) -> Route:
     """Answers what ``news.js`` asks: anybody, with what they may see."""
 
-    def answer(request: Request) -> Response:
+    async def answer(request: Request) -> Response:
         asked = request.query_params
         group_id, stamp = asked.get("group") or None, asked.get("stamp", "")
-        packed = scenes.news(group_id, stamp, guard.may_change(request))
+        packed = None
+        if not scenes.is_newest(group_id, stamp):  # one number; a thread would cost more than that
+            may_change = guard.may_change(request)
+            packed = await run_in_threadpool(scenes.news, group_id, stamp, may_change)
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         if packed is None:
             return Response(status_code=204, headers=headers)

@@ -68,6 +68,10 @@ class Scenes:
         drawing = self._drawing(group_id, may_change, at_once=True)
         return [drawing.seen.stamp, *drawing.parts]
 
+    def is_newest(self, group_id: str | None, stamp: str) -> bool:
+        """Whether a page that shows ``stamp`` shows all there is: next to nothing to ask."""
+        return stamp == self._now(group_id).stamp
+
     def news(self, group_id: str | None, stamp: str, may_change: bool) -> bytes | None:
         """What a page that shows ``stamp`` is sent: None if that is what there is to show.
 
@@ -75,7 +79,7 @@ class Scenes:
             ``{"stamp": ..., "parts": [...]}`` as JSON in gzip; a part is as ``show`` has it, or
             Gradio's ``skip`` where it has not changed.
         """
-        if stamp == self._now(group_id).stamp:
+        if self.is_newest(group_id, stamp):
             return None
         drawing = self._drawing(group_id, may_change)
         if stamp == drawing.seen.stamp:
