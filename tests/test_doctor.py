@@ -68,12 +68,12 @@ def _writes(report: object) -> tuple[str, ...]:
     return _child(f"open(arguments[arguments.index('--json') + 1], 'w').write({text!r})")
 
 
-@pytest.mark.slow
 @pytest.fixture
 def on(monkeypatch: pytest.MonkeyPatch):
     return lambda device: monkeypatch.setattr(hardware, "detect", lambda: device)
 
 
+@pytest.mark.slow
 def test_the_real_self_test_on_a_cpu(on, home: Path) -> None:
     on(CPU)
     check_up = examine(home)

@@ -38,7 +38,6 @@ def settle_and_requeue(store: RunStore, run_id: str, code: int) -> None:
     assert store.claim_next(OWNER)
 
 
-@pytest.mark.slow
 @pytest.fixture
 def config(configure: Callable[..., RunConfig]) -> RunConfig:  # noqa: F811
     return configure(
@@ -46,6 +45,7 @@ def config(configure: Callable[..., RunConfig]) -> RunConfig:  # noqa: F811
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again(
     config: RunConfig, store: RunStore, home: Path, tmp_path: Path
 ) -> None:

@@ -168,7 +168,6 @@ def test_held_out_rows_can_be_narrowed_and_show_markup_as_text(asked: Served, vi
     expect(rows).to_have_count(1)
 
 
-@pytest.mark.slow
 @pytest.fixture
 def trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
     """The page over a comparison that has been trained, and the real child."""
@@ -176,6 +175,7 @@ def trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
         yield page
 
 
+@pytest.mark.slow
 def test_the_real_models_answer(trained: Served, visit: Visit) -> None:
     """What each writes is what its run wrote; the memory is given back on demand."""
     run_id = trained.store.list_groups()[0].run_ids[0]
