@@ -25,7 +25,7 @@ browser: setup
 	@$(BIN)/python -m tests.browser_setup
 
 test: setup browser  ## run every test
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: setup  ## check style
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -11,7 +11,14 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell first: it draws no window of its own around each page, which costs a tenth.
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 
 
 def find() -> str | None:
@@ -30,15 +37,11 @@ def install() -> list[str]:
     """Tries each way to get one; returns what went wrong, a line each."""
     ways: list[tuple[str, list[list[str]]]] = []
     if shutil.which("apt-get") and os.geteuid() == 0:
-        apt = [
-            "apt-get",
-            "install",
-            "-y",
-            "--no-install-recommends",
-            "chromium",
-            "fonts-dejavu-core",
+        apt = ["apt-get", "install", "-y", "--no-install-recommends", "fonts-dejavu-core"]
+        ways += [
+            ("apt-get", [["apt-get", "update"], [*apt, package]])
+            for package in ("chromium-headless-shell", "chromium")
         ]
-        ways.append(("apt-get", [["apt-get", "update"], apt]))
     ways.append(("playwright", [[sys.executable, "-m", "playwright", "install", "chromium"]]))
     problems = []
     for name, commands in ways:

@@ -71,7 +71,8 @@ def test_the_command(
 ) -> None:
     asked = []
 
-    def ask(config: Any, rows: int, home: Path) -> dict[str, Any]:
+    def ask(config: Any, rows: int, home: Path, *, every: bool) -> dict[str, Any]:
+        assert not every
         asked.append((config.dataset, config.model, config.data.max_seq_len, rows, home.name))
         return found
 

@@ -123,7 +123,7 @@ def test_gradios_own_way_in_leaves_nothing_readable(served: Served) -> None:
 def test_in_a_browser(
     served: Served, visit: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def at_once(request: dict[str, Any], _: Any) -> Any:
+    def at_once(request: dict[str, Any], *_: Any) -> Any:
         """What the child does, without the seconds in which it starts."""
         found = answer(request)
         if "refused" in found:

@@ -160,14 +160,14 @@ def test_ticked_runs_are_laid_over_each_other(served: Served, visit) -> None:
 
     # The address alone opens the same in another browser.
     ids = f"{other.run_ids[0]},{one.run_ids[1]}"
-    second = visit(f"{served.url}/?runs={ids}", width=390)
+    second = visit(f"{served.url}/?runs={ids}", width=390, ready=None)
     expect(second.locator("#overlay-charts .charts")).to_have_attribute("data-points", "9,6")
     second.locator("#overlay-charts").get_by_role("button", name="tokens").click()
     expect(second.locator("#overlay-charts .charts")).to_have_attribute("data-axis", "tokens")
     assert second.evaluate("document.documentElement.scrollWidth") <= 390
     second.get_by_role("button", name="Close").first.click()
     expect(second.locator("#overlay-charts")).to_be_hidden()
-    wrong = visit(f"{served.url}/?runs={ids},r-none")
+    wrong = visit(f"{served.url}/?runs={ids},r-none", ready=None)
     expect(wrong.locator("#overlay-heading")).to_contain_text("1 more in the address were deleted")
     # A deleted comparison's runs do not stay ticked.
     third = visit(served.url + "/?page=history", ready=None)
