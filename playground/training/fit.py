@@ -109,7 +109,8 @@ def estimate(
         SettingsError: the model or an option cannot be used; as the run itself would say.
     """
     if config.first_healed_step is not None:
-        config = config.with_precision(config.quantization.heal_to)
+        # Not with_precision: this is no run of its own, and nothing is wider than what heals it.
+        config = config.model_copy(update={"precision": config.quantization.heal_to})
     shape = shape or largest_shape(config)
     twin = _twin(config, published or _published(config), on_gpu, fp4_native)
     model = twin.model

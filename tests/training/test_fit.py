@@ -108,11 +108,12 @@ def test_fp4_tensor_cores_keep_their_scales_tiled_as_well(
     assert 1 < tiled.converted_weights_mib / plain.converted_weights_mib < 1.2
 
 
+@pytest.mark.parametrize(("own", "wider"), [("nvfp4", "bf16"), ("mxfp4", "nvfp4")])
 def test_a_run_that_heals_is_counted_in_the_wider_format(
-    configure: Callable[..., RunConfig],
+    own: str, wider: str, configure: Callable[..., RunConfig]
 ) -> None:
-    heals = estimate(configure(precision="nvfp4", heal_after=0.5, heal_to="bf16"), SHAPE)
-    assert heals == estimate(configure(precision="bf16"), SHAPE) and heals.precision == "bf16"
+    heals = estimate(configure(precision=own, heal_after=0.5, heal_to=wider), SHAPE)
+    assert heals == estimate(configure(precision=wider), SHAPE) and heals.precision == wider
 
 
 def test_what_the_run_would_refuse_is_refused(
