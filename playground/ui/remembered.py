@@ -58,7 +58,7 @@ def recalled(kept: str, home: Path) -> tuple[Preset, Sequence[Any]] | None:
     """The preset and the values of the fields; None where nothing was kept that is a form."""
     try:
         name, *values = json.loads(kept or "[]")
-    except (ValueError, TypeError):  # no JSON, an empty list, or no list
+    except (ValueError, TypeError, RecursionError):  # no JSON, an empty list, no list, or a well
         return None
     # A name alone, never a path: what a browser kept may be anything.
     if not isinstance(name, str) or name not in {

@@ -227,7 +227,10 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
         return updates(store, request.query_params.get("group"))
 
     def on_show(chosen: str | None, other: str | None) -> list[Any]:
-        return updates(store, chosen, other)
+        now = updates(store, chosen, other)
+        # One that was deleted meanwhile: what it was told is nothing that others have said.
+        gone = any(name and not _by_id(store, name) for name in (chosen, other))
+        return [*now, *(talk() if gone else [gr.skip()] * len(turns.outputs))]
 
     def on_choice(chosen: str | None) -> list[Any]:
         return [*updates(store, chosen)[1:], *talk()]
@@ -283,7 +286,7 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
     unqueued = {"queue": False, **QUIET}
     app.load(on_open, None, page.outputs, **unqueued)
     # A run may have finished since the page was opened.
-    tab.select(on_show, [group, beside], page.outputs, **unqueued)
+    tab.select(on_show, [group, beside], [*page.outputs, *turns.outputs], **unqueued)
     which.input(on_filter, [group, which], table, **unqueued)
     # Several at once, so that who asks second is told and does not wait in silence.
     gr.on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,23 @@ def test_a_conversation_goes_on_and_ends_with_a_new_one(asked: Served, visit: Vi
     expect(new).to_be_hidden()
     ask(page, "third")
     expect(said).to_have_text(f"tuned {last}: third")
+
+
+def test_a_conversation_with_a_comparison_deleted_meanwhile_is_no_other_s(
+    asked: Served, visit: Visit
+) -> None:
+    page = opened(visit, asked.url)
+    ask(page, "first")
+    page.locator("#try-go-on").click()
+    expect(page.locator("#try-earlier .answer")).to_have_count(3)
+    asked.store.delete(asked.store.list_groups()[0].id)
+    page.get_by_role("tab", name="Formats").click()
+    page.get_by_role("tab", name="Try it").click()
+    expect(page.locator("#try-group input")).to_have_value(re.compile("Older"))
+    expect(page.locator("#try-earlier")).to_be_empty()
+    ask(page, "second")
+    last = asked.store.list_groups()[0].run_ids[-1]
+    expect(page.locator("#try-answers .said").last).to_have_text(f"tuned {last}: second")
 
 
 def test_another_comparison_is_asked_beside_and_instead(asked: Served, visit: Visit) -> None:

@@ -64,6 +64,7 @@ def test_the_form_comes_back_as_it_was_typed(tmp_path: Path) -> None:
         "{",
         "[]",
         "7",
+        "[" * 5000,
         '["quick"]',
         kept("gone"),
         kept("/etc/passwd.yaml"),
