@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,7 @@ def _unit(path: Path) -> str:
     return ".".join(parts[:2]) if parts[0] == "playground" else parts[0]
 
 
+@cache
 def _imports(path: Path) -> list[str]:
     """Dotted names of everything a file imports, wherever in the file it does so."""
     package = path.relative_to(ROOT).parent.parts
@@ -181,10 +183,10 @@ def test_each_big_library_has_one_home(path: Path) -> None:
     assert not astray, f"{unit} imports {astray}, whose homes are elsewhere"
 
 
-@pytest.mark.parametrize("module", ["playground.ui", "app", "playground.__main__"])
-def test_the_page_never_loads_torch(module: str) -> None:
+def test_the_page_never_loads_torch() -> None:
     heavy = "{'torch', 'transformers', 'peft', 'datasets'}"
-    code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
+    modules = "playground.__main__, playground.ui, app"
+    code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
