@@ -24,6 +24,8 @@ demo: setup  ## open the page with the quick comparison running
 browser: setup
 	@$(BIN)/python -m tests.browser_setup
 
+# Bytecode is kept whatever the shell says: else each of many processes compiles all of it again.
+test: export PYTHONDONTWRITEBYTECODE =
 test: setup browser  ## run every test
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
