@@ -48,7 +48,6 @@ def test_a_cpu_also_holds_the_whole_model_while_it_loads() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_command_says_what_each_precision_takes(tmp_path: Path) -> None:
     file = tmp_path / "fit.json"
     options = ["--device", "rtx-5090", "--set", "precisions=fp16,nvfp4", "--json", str(file)]

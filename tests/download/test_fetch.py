@@ -219,7 +219,6 @@ def test_of_a_repository_only_what_loading_needs_is_fetched() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_run_fetches_its_model_and_the_next_one_needs_no_hub(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
