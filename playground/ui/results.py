@@ -23,10 +23,11 @@ from playground.ui import (
 )
 from playground.ui.log import log
 from playground.ui.watch import Scene
+from playground.ui.widgets import Widgets
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Widgets):
     """The widgets that show a scene, in the order in which ``updates`` fills them."""
 
     shown: gr.Textbox  # the comparison's id, for what is done with it; the browser's word
@@ -45,10 +46,6 @@ class Page:
     coverage: gr.HTML
     log: gr.HTML
     command: gr.Textbox
-
-    @property
-    def outputs(self) -> list[Any]:
-        return list(vars(self).values())
 
 
 def updates(scene: Scene, may_change: bool = True, home: Path | None = None) -> list[Any]:

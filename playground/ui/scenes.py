@@ -86,7 +86,8 @@ class Scenes:
             return None
         if stamp not in drawing.packed:  # a page that was away: everything
             stamp = ""
-            drawing.packed.setdefault(stamp, _pack(drawing.seen, drawing.written))
+            if stamp not in drawing.packed:
+                drawing.packed[stamp] = _pack(drawing.seen, drawing.written)
         return drawing.packed[stamp]
 
     def _now(self, group_id: str | None) -> Seen:

@@ -30,6 +30,7 @@ from playground.ui.answers import answers, cut, earlier, exchange_of
 from playground.ui.panels import notice
 from playground.ui.quiet import QUIET
 from playground.ui.text import try_it as text
+from playground.ui.widgets import Widgets
 
 MOST_GROUPS = 30
 NOTHING_SAID = Conversation()
@@ -37,7 +38,7 @@ _FOCUS = """() => document.querySelector("#try-question textarea").focus()"""
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Widgets):
     """The widgets that a choice of comparison fills, in this order.
 
     example: the question that an empty one stands for.
@@ -54,13 +55,9 @@ class Page:
     which: gr.Radio
     table: gr.HTML
 
-    @property
-    def outputs(self) -> list[Any]:
-        return list(vars(self).values())
-
 
 @dataclass(frozen=True)
-class Talk:
+class Talk(Widgets):
     """The widgets of one conversation, in the order in which ``talk`` fills them.
 
     before: what was said; last: the same with what was answered last, if it can go on from there.
@@ -73,10 +70,6 @@ class Talk:
     go_on: gr.Button
     new: gr.Button
     notice: gr.HTML
-
-    @property
-    def outputs(self) -> list[Any]:
-        return list(vars(self).values())
 
 
 def askable(store: RunStore) -> list[Group]:

@@ -19,13 +19,14 @@ from playground.ui import dialog, figures, form, recorded, text
 from playground.ui.panels import chip, overall
 from playground.ui.text import history as words
 from playground.ui.text import labels
+from playground.ui.widgets import Widgets
 
 CHANGEABLE = ("model", "dataset", "precisions", "seeds", *form.SETTINGS)
 """What may be another when a comparison is run again: everything but its name."""
 
 
 @dataclass(frozen=True)
-class Panel:
+class Panel(Widgets):
     """The widgets, in the order in which ``updates`` fills them."""
 
     column: gr.Column
@@ -33,10 +34,6 @@ class Panel:
     title: gr.Textbox
     note: gr.Textbox
     resume: gr.Button
-
-    @property
-    def outputs(self) -> list[Any]:
-        return list(vars(self).values())
 
 
 @dataclass(frozen=True)
