@@ -41,7 +41,7 @@ _FOCUS = """() => document.querySelector("#try-question textarea").focus()"""
 class Page(Widgets):
     """The widgets that a choice of comparison fills, in this order.
 
-    example: the question that an empty one stands for.
+    example: the question that an empty one stands for. known: what they were filled from.
     """
 
     group: gr.Dropdown
@@ -54,6 +54,7 @@ class Page(Widgets):
     examples: gr.Dataset
     which: gr.Radio
     table: gr.HTML
+    known: gr.State
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,15 @@ def updates(store: RunStore, wanted: str | None, beside: str | None = None) -> l
         hidden = gr.Column(visible=False)
         said = f'<div class="empty"><p>{text.NOTHING_YET}</p></div>'
         nobody = gr.Dropdown(choices=[], value=None)
-        rest = [gr.skip(), "", hidden, gr.skip(), gr.skip(), ""]
+        rest = [gr.skip(), "", hidden, gr.skip(), gr.skip(), "", None]
         return [nobody, nobody, gr.HTML(said, visible=True), hidden, *rest]
     chosen = next((group for group in groups if group.id == wanted), groups[0])
     arms = held_out.arms_of(store, chosen)
     prompts = held_out.questions(arms)
     example = next((p for p in prompts if not held_out.asked_again(p, 0)[0]), "")
+    choices = [(_named(group), group.id) for group in groups]
     return [
-        gr.Dropdown(choices=[(_named(group), group.id) for group in groups], value=chosen.id),
+        gr.Dropdown(choices=choices, value=chosen.id),
         _beside(chosen, groups, beside),
         gr.HTML("", visible=False),
         gr.Column(visible=True),
@@ -105,6 +107,7 @@ def updates(store: RunStore, wanted: str | None, beside: str | None = None) -> l
         gr.Dataset(samples=[[prompt] for prompt in prompts], visible=bool(prompts)),
         gr.Radio(value="all", visible=bool(arms)),
         _table(store, chosen, "all"),
+        (choices, chosen.id, columns_of(store, chosen)),
     ]
 
 
@@ -213,14 +216,19 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
         which = gr.Radio(choices, value="all", label=text.SHOW, elem_id="try-which")
         table = gr.HTML("", elem_id="held-out", apply_default_css=False)
     example = gr.State("")
-    page = Page(group, beside, empty, asking, question, example, rows, examples, which, table)
+    known = gr.State(None)
+    page = Page(
+        group, beside, empty, asking, question, example, rows, examples, which, table, known
+    )
     turns = Talk(gr.State(NOTHING_SAID), gr.State(None), said_before, shown, go_on, new, said)
 
     def on_open(request: gr.Request) -> list[Any]:
         return updates(store, request.query_params.get("group"))
 
-    def on_show(chosen: str | None, other: str | None) -> list[Any]:
+    def on_show(chosen: str | None, other: str | None, filled_from: Any) -> list[Any]:
         now = updates(store, chosen, other)
+        if now[-1] == filled_from:  # what was chosen here while this was asked stays as it is
+            return [gr.skip()] * (len(now) + len(turns.outputs))
         # One that was deleted meanwhile: what it was told is nothing that others have said.
         gone = any(name and not _by_id(store, name) for name in (chosen, other))
         return [*now, *(talk() if gone else [gr.skip()] * len(turns.outputs))]
@@ -242,28 +250,22 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
     ) -> Iterator[list[Any]]:
         prompt = prompt if prompt.strip() else shown_example
         columns: Sequence[Column] = ()
-        # Whom it was asked of stays to be seen until they have answered.
-        asked_of = [gr.Dropdown(interactive=False)] * 2
-        yield [
-            prompt,
-            None,
-            "",
-            "",
-            gr.Button(visible=False),
-            gr.Button(interactive=True),
-            *asked_of,
-        ]
+        # Whom it was asked of, and in which conversation, stays until they have answered.
+        held = [gr.Button(interactive=False), *[gr.Dropdown(interactive=False)] * 2]
+        hidden, pressable = gr.Button(visible=False), gr.Button(interactive=True)
+        yield [prompt, None, "", "", hidden, pressable, *held]
         try:
             sampling = parse_sampling(dict(zip(text.FIELDS, typed, strict=True)))
             asked = Question(chosen or "", prompt, sampling, before, other or None)
             for columns in chat.ask(asked):
-                yield [*[gr.skip()] * 3, answers(columns, prompt), *[gr.skip()] * 4]
+                yield [*[gr.skip()] * 3, answers(columns, prompt), *[gr.skip()] * 5]
         except SettingsError as error:
-            yield [*[gr.skip()] * 2, notice(labelled(str(error))), *[gr.skip()] * 5]
+            yield [*[gr.skip()] * 2, notice(labelled(str(error))), *[gr.skip()] * 6]
         exchange = exchange_of(prompt, columns)
         last = before.then(exchange) if exchange else None
         go, rest = gr.Button(visible=last is not None), gr.Button(interactive=False)
-        yield [gr.skip(), last, *[gr.skip()] * 2, go, rest, *[gr.Dropdown(interactive=True)] * 2]
+        let_go = [gr.Button(interactive=True), *[gr.Dropdown(interactive=True)] * 2]
+        yield [gr.skip(), last, *[gr.skip()] * 2, go, rest, *let_go]
 
     def on_go_on(chosen: str, other: str, last: Conversation) -> list[Any]:
         return ["", *talk(last, _columns(store, chosen, other))]
@@ -279,14 +281,14 @@ def build(app: gr.Blocks, store: RunStore, chat: Chat, tab: gr.Tab) -> None:
     unqueued = {"queue": False, **QUIET}
     app.load(on_open, None, page.outputs, **unqueued)
     # A run may have finished since the page was opened.
-    tab.select(on_show, [group, beside], [*page.outputs, *turns.outputs], **unqueued)
+    tab.select(on_show, [group, beside, known], [*page.outputs, *turns.outputs], **unqueued)
     which.input(on_filter, [group, which], table, **unqueued)
     # Several at once, so that who asks second is told and does not wait in silence.
     gr.on(
         [ask.click, question.submit],
         guard.changes(on_ask),
         [group, beside, turns.before, example, question, *fields.values()],
-        [question, turns.last, said, shown, go_on, stop, group, beside],
+        [question, turns.last, said, shown, go_on, stop, new, group, beside],
         concurrency_limit=4,
         **QUIET,
     )

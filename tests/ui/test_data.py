@@ -156,6 +156,8 @@ def test_in_a_browser(
     for part, column in (("prompt", "Frage"), ("answer", "Antwort")):
         page.locator(f"#column-{part} input").click()
         page.get_by_role("option", name=column, exact=True).click()
+        # The list fades out; meanwhile the next one would offer the same names beside it.
+        page.get_by_role("option").first.wait_for(state="detached")
     page.get_by_text("Columns, as you said: prompt from Frage, answer from Antwort").wait_for()
     page.get_by_role("button", name="Preview what is learned").click()
     learned = page.locator("#preview .tokens .is-learned").first

@@ -114,7 +114,9 @@ def test_a_conversation_goes_on_and_ends_with_a_new_one(asked: Served, visit: Vi
     expect(said).to_have_text(f"tuned {last}: first, tuned {last}: first, second")
     # The same question once more is no further turn.
     expect(go_on).to_be_visible()
+    said.evaluate("(answer) => answer.classList.add('first-time')")
     page.locator("#try-ask").click()
+    expect(page.locator(".first-time")).to_have_count(0)  # it was asked again
     expect(said).to_have_text(f"tuned {last}: first, tuned {last}: first, second")
     expect(go_on).to_be_visible()
     new.click()
