@@ -47,7 +47,27 @@ def field(page: Page, name: str):
     return page.locator(f"#field-{name}").locator("input, textarea").first
 
 
+def at_rest(page: Page) -> None:
+    """Waits until what was just shown for the first time is there for good.
+
+    Gradio fills it once more in the frame after, over what was typed meanwhile: a frame that nobody
+    types in, except a test.
+    """
+    page.evaluate("() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))")
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).first.click()
+    at_rest(page)
+
+
+def unfold(page: Page, name: str) -> None:
+    """Opens what is folded under a heading; folds it where it is open."""
+    page.get_by_role("button", name=f"{name} ▼").click()
+    at_rest(page)
+
+
 def unfold_settings(page: Page) -> None:
     """Opens every section of the form's advanced settings."""
     for name in labels.SECTIONS.values():
-        page.locator("#form").get_by_role("button", name=name).click()
+        unfold(page, name)

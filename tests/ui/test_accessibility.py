@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import start_quick, unfold_settings, wait_for_points
+from tests.ui.driving import open_tab, start_quick, unfold_settings, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -37,9 +37,9 @@ def every_tab(page: Page) -> list[str]:
     names = page.get_by_role("tab").all_inner_texts()
     assert names[0] == "Compare" and "History" in names
     for name in names:
-        page.get_by_role("tab", name=name, exact=True).first.click()
+        open_tab(page, name)
         found += [f"{name}: {fault}" for fault in faults(page)]
-    page.get_by_role("tab", name="Compare", exact=True).first.click()
+    open_tab(page, "Compare")
     return found
 
 

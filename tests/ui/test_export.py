@@ -19,6 +19,7 @@ from playground.ui.text import export as text
 from tests.generate.finished import finished_group
 from tests.trained import copied
 from tests.ui.conftest import PATIENCE_MS, Served, serving
+from tests.ui.driving import unfold
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -118,7 +119,7 @@ def served_trained(trained_home: Path, tmp_path: Path) -> Iterator[Served]:
 def test_build_check_and_download(served_trained: Served, visit: Visit) -> None:
     (group,) = served_trained.store.list_groups()
     page = visit(f"{served_trained.url}/?group={group.id}")
-    page.get_by_role("button", name=text.TITLE).click()
+    unfold(page, text.TITLE)
     page.locator("#export-arm").get_by_label("NVFP4").check()
     page.locator("#export-make").click()
     expect(page.locator("#export-said")).to_contain_text(text.DONE, timeout=90_000)

@@ -16,10 +16,13 @@ from playwright.sync_api import expect
 from tests.report.scripted import scripted
 from tests.ui.conftest import PATIENCE_MS, Served
 from tests.ui.driving import (
+    at_rest,
     field,
     open_ended,
+    open_tab,
     points,
     start_quick,
+    unfold,
     unfold_settings,
     wait_for_points,
 )
@@ -63,14 +66,14 @@ def test_the_quick_preset_really_trains(served_for_real: Served, visit) -> None:
     expect(page.locator(".verdict-text")).to_contain_text("NVFP4 ends at a held-out loss", **wait)
     assert points(page) == [4, 4]
     expect(page.locator(".legend .badge")).to_have_text(["emulated", "emulated"])
-    page.get_by_role("button", name="Details and proof of fairness").click()
+    unfold(page, "Details and proof of fairness")
     expect(page.locator("ul.fair li.is-yes")).to_have_count(3)
     expect(page.locator("table.whole")).to_contain_text("4.50")
 
 
 def test_the_details_prove_fairness(served: Served, visit) -> None:
     page = open_ended(served, visit)
-    page.get_by_role("button", name="Details and proof of fairness").click()
+    unfold(page, "Details and proof of fairness")
     table = page.locator("table.whole")
     expect(table).to_be_visible()
     assert "5b5b5b5b5b5b" in table.inner_text()
@@ -200,13 +203,14 @@ def test_wrong_input_is_kept_and_can_be_corrected(served: Served, visit) -> None
         field(page, key).press("Tab")
     assert served.store.list_groups() == []
     # What is wrong in a folded section unfolds it; and a reload changes nothing of the form.
-    page.get_by_role("button", name="Training ▼").click()
+    unfold(page, "Training")
     field(page, "warmup_share").fill("2")
-    page.get_by_role("button", name="Training ▼").click()
+    unfold(page, "Training")
     page.reload()
     expect(field(page, "title")).to_have_value("kept")
     page.get_by_role("button", name="Start comparison").click()
     expect(page.locator("#wrong-warmup_share")).to_be_visible()
+    at_rest(page)
     field(page, "warmup_share").fill("0.1")
     page.get_by_role("button", name="Start comparison").click()
     expect(page.locator("#heading h2")).to_have_text("kept")
@@ -228,7 +232,7 @@ def test_names_are_shown_as_typed(served: Served, visit) -> None:
         page.get_by_role("button", name="Start comparison").click()
         expect(page.locator("#heading h2")).to_have_text(name)
     page.wait_for_selector(".verdict.is-done")  # the last of them is
-    page.get_by_role("tab", name="History").click()
+    open_tab(page, "History")
     expect(page.locator(".past a")).to_have_text(NAMES[::-1])
     page.locator(".past a").last.click()
     expect(page.locator("#heading h2")).to_have_text(NAMES[0])
@@ -241,7 +245,7 @@ def test_history_opens_an_earlier_comparison(served: Served, visit) -> None:
     scripted(served.store, "first", max_steps="4")
     page = open_ended(served, visit, title="second", max_steps="4")
     expect(page.locator("#heading h2")).to_have_text("second")
-    page.get_by_role("tab", name="History").click()
+    open_tab(page, "History")
     expect(page.locator(".past a")).to_have_text(["second", "first"])
     expect(page.locator(".past td.delta").first).to_contain_text("nats")
     page.locator(".past a", has_text="first").click()
@@ -266,10 +270,10 @@ def test_a_preset_can_be_adjusted_first(served: Served, visit) -> None:
 def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
     page = open_ended(served, visit)
     unfold_settings(page)
-    page.get_by_role("button", name="Details and proof of fairness").click()
+    unfold(page, "Details and proof of fairness")
     page.locator("table.whole").wait_for()
     for tab in ("Compare", "History"):
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
         for width in (390, 768, 1400):
             page.set_viewport_size({"width": width, "height": 900})
             wide = page.evaluate("document.documentElement.scrollWidth")
@@ -278,7 +282,7 @@ def test_no_page_is_wider_than_its_window(served: Served, visit) -> None:
 
 def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> None:
     page = open_ended(served, visit, width=390, precisions="fp32,bf16,fp16,nvfp4")
-    page.get_by_role("button", name="Details and proof of fairness").click()
+    unfold(page, "Details and proof of fairness")
     expect(page.locator(".sideways")).to_contain_text("all 4 runs")
     table = page.locator(".wide:has(.whole)")
     table.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
@@ -291,7 +295,7 @@ def test_a_wide_table_keeps_its_first_column_in_view(served: Served, visit) -> N
 
 def test_a_list_opens_below_its_field(served: Served, visit) -> None:
     page = visit(served.url)
-    page.get_by_role("button", name="Training ▼").click()
+    unfold(page, "Training")
     for key in ("dataset", "schedule"):
         field(page, key).click()
         listed = page.locator(f"#field-{key} .options").bounding_box()

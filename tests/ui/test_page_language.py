@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.report.scripted import scripted
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import wait_for_points
+from tests.ui.driving import open_tab, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -78,7 +78,7 @@ def test_a_browser_in_chinese_sees_everything_in_chinese(served: Served, visit) 
         ("試用", "text=問它們同一個問題"),
         ("格式", "text=四個位元裝得下什麼"),
     ):
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
         page.locator(there).first.wait_for()
         assert english(page) == [], tab
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from playground.presets import load_preset, own_folder
 from tests.ui.conftest import PATIENCE_MS, Served, until
-from tests.ui.driving import field
+from tests.ui.driving import field, unfold
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -21,7 +21,7 @@ def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit
     expect(own).to_contain_text("None yet")
     field(page, "max_steps").fill("4")
     field(page, "title").fill("Four steps")
-    page.get_by_role("button", name="Save as a preset of your own").click()
+    unfold(page, "Save as a preset of your own")
     name = page.locator("#preset-name").locator("input, textarea")
     for wrong, said in (("../x", "small letters"), ("quick", "comes with the project")):
         name.fill(wrong)
@@ -84,7 +84,7 @@ def test_presets_for_a_gpu_are_folded_on_a_machine_without_one(served: Served, v
     adjust = page.locator("#gpu-presets").get_by_role("button", name="Adjust first")
     expect(page.locator(".card-facts").first).to_contain_text("emulated here")
     expect(adjust.first).to_be_hidden()
-    page.get_by_role("button", name="For a GPU").click()
+    unfold(page, "For a GPU")
     expect(page.locator("#gpu-presets .why")).to_contain_text("would take days")
     expect(page.get_by_role("button", name="Start qwen3-4b")).to_have_count(0)
     adjust.first.click()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field, open_ended, points, start_quick, wait_for_points
+from tests.ui.driving import field, open_ended, points, start_quick, unfold, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -128,7 +128,7 @@ def test_what_happened_to_a_run_is_marked_and_told(served: Served, visit) -> Non
 def test_measured_things_have_their_places(served: Served, visit) -> None:
     asked = {"probe_every": "10", "cross_precisions": "fp16,nvfp4", "merge_check": "true"}
     page = open_ended(served, visit, **asked)
-    page.get_by_role("button", name="Details and proof of fairness").click()
+    unfold(page, "Details and proof of fairness")
     crossed = page.locator("table.crossed")
     expect(crossed.locator("tbody tr")).to_have_count(2)
     expect(crossed).to_contain_text("merged into NVFP4")

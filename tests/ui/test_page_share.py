@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.report.scripted import scripted
 from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
-from tests.ui.driving import start_quick, wait_for_points
+from tests.ui.driving import open_tab, start_quick, wait_for_points
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
@@ -46,10 +46,10 @@ def test_a_visitor_sees_everything_and_can_press_nothing(shared: Served, visit) 
     assert len(shared.store.list_groups()) == 1
     assert all(run.stop_kind is None for run in shared.store.live())
 
-    watching.get_by_role("tab", name="History").click()
+    open_tab(watching, "History")
     expect(watching.locator("#past")).to_contain_text("Quick look")
     shared.hold_at(60)
-    watching.get_by_role("tab", name="Compare").click()
+    open_tab(watching, "Compare")
     expect(watching.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
 
     owner.get_by_role("button", name="Log out").click()
@@ -62,7 +62,7 @@ def test_an_address_opens_its_page_and_comparison_for_a_visitor(shared: Served, 
     owner = visit(f"{shared.url}/?group={group}", ready="Log in to start")
     log_in(owner)
     expect(owner.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
-    owner.get_by_role("tab", name="History").click()
+    open_tab(owner, "History")
     expect(owner).to_have_url(f"{shared.url}/?group={group}&page=history")
 
     other = visit(owner.url, ready=None)
@@ -71,7 +71,7 @@ def test_an_address_opens_its_page_and_comparison_for_a_visitor(shared: Served, 
     other.locator("#account").get_by_role("link", name="Log in").click()
     other.get_by_role("link", name="Back to the page").click()
     expect(other.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
-    other.get_by_role("tab", name="Compare").click()
+    open_tab(other, "Compare")
     expect(other.locator(".verdict-text")).to_contain_text("NVFP4 ends at")
     expect(other).not_to_have_url(f"{shared.url}/?page=history")
 

@@ -16,6 +16,7 @@ from tests.generate.fake_child import CHILD
 from tests.generate.finished import finished_group
 from tests.trained import copied
 from tests.ui.conftest import PATIENCE_MS, Served, serving
+from tests.ui.driving import open_tab, unfold
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -40,7 +41,7 @@ def _served(store: RunStore, child: tuple[str, ...] | None = None) -> Any:
 
 def opened(visit: Visit, url: str) -> Page:
     page = visit(url)
-    page.get_by_role("tab", name="Try it").click()
+    open_tab(page, "Try it")
     expect(page.locator("#try-ask")).to_be_visible()
     return page
 
@@ -83,7 +84,7 @@ def test_what_cannot_be_asked_is_said_and_nothing_typed_is_lost(
     asked: Served, visit: Visit
 ) -> None:
     page = opened(visit, asked.url)
-    page.get_by_role("button", name="How the answer is chosen").click()
+    unfold(page, "How the answer is chosen")
     page.locator("#try-temperature input, #try-temperature textarea").fill("warm")
     ask(page, "hello")
     expect(page.get_by_role("alert")).to_contain_text("Temperature is 'warm'; it must be a number")
@@ -134,8 +135,8 @@ def test_a_conversation_with_a_comparison_deleted_meanwhile_is_no_other_s(
     page.locator("#try-go-on").click()
     expect(page.locator("#try-earlier .answer")).to_have_count(3)
     asked.store.delete(asked.store.list_groups()[0].id)
-    page.get_by_role("tab", name="Formats").click()
-    page.get_by_role("tab", name="Try it").click()
+    open_tab(page, "Formats")
+    open_tab(page, "Try it")
     expect(page.locator("#try-group input")).to_have_value(re.compile("Older"))
     expect(page.locator("#try-earlier")).to_be_empty()
     ask(page, "second")

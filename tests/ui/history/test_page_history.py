@@ -12,7 +12,7 @@ from playground.presets import load_preset
 from playground.processes import ProcessId
 from playground.store import Group, RunStore
 from tests.ui.conftest import PATIENCE_MS, Served, until
-from tests.ui.driving import field, wait_for_points
+from tests.ui.driving import field, open_tab, wait_for_points
 from tests.ui.scripted_worker import train_in
 
 pytestmark = pytest.mark.browser
@@ -100,7 +100,7 @@ def test_a_live_comparison_is_not_deleted(served: Served, visit) -> None:
     page = visit(served.url)
     page.get_by_role("button", name="Start quick").click()
     wait_for_points(page, 0, 2)
-    page.get_by_role("tab", name="History").click()
+    open_tab(page, "History")
     page.get_by_role("button", name="Manage Quick look").click()
     page.get_by_role("button", name="Delete…").click()
     expect(page.get_by_role("alert")).to_contain_text("is still running or waiting; stop it first")
