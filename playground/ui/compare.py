@@ -167,14 +167,10 @@ def build(
             said = models.elsewhere(str(error), model, stranger=not may_change)
             yield panels.notice(said)
 
-    def on_mapping(
-        request: gr.Request, looked: str, base: str, *answers: Any
-    ) -> Iterator[str | dict[str, Any]]:
+    def on_mapping(request: gr.Request, looked: str, base: str, *answers: Any) -> Iterator[str]:
         """A preview that is open follows what the columns are said to mean."""
         if looked:
             yield from on_preview(request, base, *answers)
-        else:
-            yield gr.skip()
 
     def asking(act: Callable[[str], object]) -> Callable[[str], list[Any]]:
         """A handler that asks the launcher for something; what it refuses is said on the page."""

@@ -97,9 +97,13 @@ def _asked_first(handler: Handler, check: Callable[[gr.Request], Any]) -> Handle
                 done()
 
     def streamed(asker: gr.Request, *inputs: Any) -> Iterator[Any]:
-        done = check(asker)
+        done, silent = check(asker), True
         try:
-            yield from handler(*inputs)
+            for update in handler(*inputs):
+                silent = False
+                yield update
+            if silent:  # Gradio clears every output of a generator that had nothing to say
+                yield gr.skip()
         finally:
             if done:
                 done()

@@ -16,6 +16,7 @@ from playground.ui.formats import cells, layer, layers, questions
 from playground.ui.formats.drawing import Axis, Frame, bits, plot
 from playground.ui.text import formats as text
 from tests.ui.conftest import Served
+from tests.ui.driving import open_tab
 
 NASTY = '<script>alert(1)</script>"&'
 
@@ -232,5 +233,21 @@ def test_in_a_browser(served: Served, visit: Callable[..., Any]) -> None:
     column = page.locator(".sortable tbody tr td:nth-child(6)")
     figures = [float(text.split()[0]) for text in column.all_inner_texts()]
     assert len(figures) == 35 and figures == sorted(figures, reverse=True)
+
+    # Who comes back finds all as it was: each part is asked, one after the other, and has been
+    # filled. The last is asked when the others have been answered.
+    before, asked = _shown(page), []
+    open_tab(page, "Compare")
+    with page.expect_request(
+        lambda r: "queue/join" in r.url and bool(asked.append(r) or asked[2:])
+    ):
+        open_tab(page, "Formats")
+    assert _shown(page) == before
+    assert all(page.locator(".lens-buttons button").all_inner_texts())
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+
+
+def _shown(page: Any) -> list[str]:
+    panels = page.locator("#lens-numbers-panel, #lens-questions, #lens-layer-panel, #lens-layers")
+    return panels.all_inner_texts()

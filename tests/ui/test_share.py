@@ -279,58 +279,6 @@ def test_what_did_not_come_through_the_gate_may_change_nothing() -> None:
     assert reply.status_code != 200 and changed == []
 
 
-def test_a_guarded_handler_keeps_its_own_parameters() -> None:
-    def plain(first: str, request: gr.Request, *rest: str) -> str:
-        return f"{first} {rest} {request.session_hash}"
-
-    def streaming(first: str):
-        yield first
-
-    asker = gr.Request(session_hash="s")
-    asker.request = _Through()
-    assert guard.changes(plain)(asker, "a", asker, "b") == "a ('b',) s"
-    assert list(guard.changes(streaming)(asker, "a")) == ["a"]
-    with pytest.raises(gr.Error):
-        next(guard.changes(streaming)(gr.Request(session_hash="s"), "a"))
-
-
-class _Through:
-    """A request that the gate lets change things."""
-
-    class auth:
-        scopes = [guard.MAY_CHANGE]
-
-    scope = {"auth": auth}
-
-
-def test_costly_questions_of_visitors_are_counted(monkeypatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(guard.time, "monotonic", lambda: now[0])
-    ask = guard.costly(lambda value: value)
-    visitor, owner = gr.Request(), gr.Request(request=_Through())
-    for number in range(guard.VISITORS_A_MINUTE):
-        assert ask(visitor, number) == number
-    with pytest.raises(gr.Error):
-        ask(visitor, 0)
-    assert ask(owner, 1) == 1
-    now[0] = 60.0
-    assert ask(visitor, 2) == 2
-
-
-def test_one_costly_question_of_a_visitor_at_a_time() -> None:
-    def slowly(value: int):
-        yield value
-        yield value + 1
-
-    ask = guard.costly(slowly)
-    first = ask(gr.Request(), 1)
-    assert next(first) == 1
-    with pytest.raises(gr.Error):
-        next(ask(gr.Request(), 5))
-    first.close()  # the browser went away
-    assert list(ask(gr.Request(), 5)) == [5, 6]
-
-
 def test_a_file_is_given_to_who_may_change_things_alone(tmp_path) -> None:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
