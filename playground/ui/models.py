@@ -54,10 +54,14 @@ def wire(app: gr.Blocks, picker: Picker, home: Path) -> None:
     def on_model(name: str | None, request: gr.Request) -> str:
         return told(name or "", stranger=not guard.may_change(request))
 
+    built = list_models()
+
     def on_open(request: gr.Request) -> gr.Dropdown | dict[str, Any]:
         if not guard.may_change(request):  # the list as it was when the page was built serves
             return gr.skip()
-        return gr.Dropdown(choices(list_models([home / OWN_FOLDER])))
+        here = list_models([home / OWN_FOLDER])
+        # The same list once more would undo a search in it that has begun meanwhile.
+        return gr.skip() if here == built else gr.Dropdown(choices(here))
 
     quiet = {"queue": False, **QUIET}
     gr.on([picker.field.change, app.load], on_model, picker.field, picker.card, **quiet)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from huggingface_hub import constants
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from playground.catalog import list_models, resolve_model
 from playground.catalog.models import TINY
@@ -20,7 +20,7 @@ from tests.catalog.hub_cache import put_in_cache, use_cache
 from tests.download.conftest import hub  # noqa: F401  (a fixture)
 from tests.fakes_hub import Hub
 from tests.ui.conftest import PATIENCE_MS, Served
-from tests.ui.driving import field
+from tests.ui.driving import at_rest, field
 
 
 @pytest.fixture
@@ -123,12 +123,23 @@ def test_no_card_holds_a_home_folder(
 def test_a_model_is_searched_and_its_card_follows(
     served: Served, visit: Callable[..., Any], cache: Path
 ) -> None:
-    page = visit(served.url)
+    page = visit("about:blank", ready=None)
+    late: list[Route] = []
+    typed = False
+    page.route("**/gradio_api/run/**", lambda r: r.continue_() if typed else late.append(r))
+    page.goto(served.url)
     model = field(page, "model")
     model.click()
     model.fill("")
     model.press_sequentially("llama-3.2-3")
-    page.get_by_role("option").first.click()
+    # What the page asked for as it was opened is answered only now, and undoes no search.
+    typed = True
+    for route in late:
+        route.continue_()
+        route.request.response().finished()
+    at_rest(page)
+    expect(page.get_by_role("option")).to_have_count(1)
+    page.get_by_role("option").click()
     card = page.locator("#model-card")
     expect(card).to_contain_text("Llama 3.2 3B Instruct")
     expect(card).to_contain_text(text.GATED)
