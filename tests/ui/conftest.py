@@ -133,7 +133,9 @@ def chromium() -> Iterator[Any]:
         if os.environ.get("PLAYGROUND_REQUIRE_BROWSER") == "1":
             pytest.fail(sentence)
         pytest.skip(sentence)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MS)
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)

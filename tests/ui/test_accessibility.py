@@ -8,11 +8,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import Served
 from tests.ui.driving import open_tab, start_quick, unfold_settings, wait_for_points
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 BAD = ("serious", "critical")
 NOT_OURS: dict[str, str] = {}

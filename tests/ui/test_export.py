@@ -18,10 +18,8 @@ from playground.ui.login import Login
 from playground.ui.text import export as text
 from tests.generate.finished import finished_group
 from tests.trained import copied
-from tests.ui.conftest import PATIENCE_MS, Served, serving
+from tests.ui.conftest import Served, serving
 from tests.ui.driving import unfold
-
-expect.set_options(timeout=PATIENCE_MS)
 
 Visit = Callable[..., Page]
 

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.report.scripted import scripted
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import Served
 from tests.ui.driving import (
     at_rest,
     field,
@@ -28,7 +28,6 @@ from tests.ui.driving import (
 )
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_a_comparison_from_start_to_verdict(served: Served, visit) -> None:

@@ -7,12 +7,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import Served
 from tests.ui.driving import open_ended, points, start_quick, wait_for_points
 from tests.ui.waiting import until
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_zoom_stays_while_steps_arrive(served: Served, visit) -> None:

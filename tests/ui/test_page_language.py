@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.report.scripted import scripted
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import Served
 from tests.ui.driving import open_tab, wait_for_points
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 START = "開始比較"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import PATIENCE_MS, Served, until
+from tests.ui.conftest import Served, until
 from tests.ui.driving import points, start_quick, wait_for_points
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_the_page_is_closed_at_step_5_and_another_browser_has_all_of_it(

@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from playground.presets import load_preset, own_folder
-from tests.ui.conftest import PATIENCE_MS, Served, until
+from tests.ui.conftest import Served, until
 from tests.ui.driving import field, unfold
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_the_form_is_saved_as_a_preset_started_and_deleted(served: Served, visit) -> None:

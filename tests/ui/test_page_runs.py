@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.conftest import PATIENCE_MS, Served
+from tests.ui.conftest import Served
 from tests.ui.driving import field, open_ended, points, start_quick, unfold, wait_for_points
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_pause_and_resume_go_on_with_the_same_chart(served: Served, visit) -> None:

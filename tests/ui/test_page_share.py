@@ -6,11 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.report.scripted import scripted
-from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
+from tests.ui.conftest import NAME, PASSWORD, Served
 from tests.ui.driving import open_tab, start_quick, wait_for_points
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def log_in(page: Page) -> None:

@@ -15,10 +15,8 @@ from playground.store import RunStore
 from tests.generate.fake_child import CHILD
 from tests.generate.finished import finished_group
 from tests.trained import copied
-from tests.ui.conftest import PATIENCE_MS, Served, serving
+from tests.ui.conftest import Served, serving
 from tests.ui.driving import open_tab, unfold
-
-expect.set_options(timeout=PATIENCE_MS)
 
 Visit = Callable[..., Page]
 MODEL_MS = 90_000  # torch is imported and models are loaded

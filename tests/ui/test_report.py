@@ -20,7 +20,6 @@ from tests.report.scripted import scripted
 from tests.ui.conftest import NAME, PASSWORD, PATIENCE_MS, Served
 from tests.ui.test_accessibility import faults
 
-expect.set_options(timeout=PATIENCE_MS)
 Visit = Callable[..., Page]
 PAPER = 680
 """Pixels: A4 is 794 wide and Letter 816, less margins of 12 mm."""

@@ -11,12 +11,11 @@ from playwright.sync_api import expect
 from playground.presets import load_preset
 from playground.processes import ProcessId
 from playground.store import Group, RunStore
-from tests.ui.conftest import PATIENCE_MS, Served, until
+from tests.ui.conftest import Served, until
 from tests.ui.driving import field, open_tab, wait_for_points
 from tests.ui.scripted_worker import train_in
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=PATIENCE_MS)
 
 
 def made(store: RunStore, title: str, **changes: str) -> Group:
