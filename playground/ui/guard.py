@@ -14,6 +14,7 @@ import time
 import typing
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import gradio as gr
@@ -97,13 +98,12 @@ def _asked_first(handler: Handler, check: Callable[[gr.Request], Any]) -> Handle
                 done()
 
     def streamed(asker: gr.Request, *inputs: Any) -> Iterator[Any]:
-        done, silent = check(asker), True
+        done = check(asker)
         try:
-            for update in handler(*inputs):
-                silent = False
-                yield update
-            if silent:  # Gradio clears every output of a generator that had nothing to say
-                yield gr.skip()
+            with closing(handler(*inputs)) as updates:
+                # Gradio clears every output of a generator that had nothing to say.
+                yield next(updates, gr.skip())
+                yield from updates
         finally:
             if done:
                 done()

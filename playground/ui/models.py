@@ -27,8 +27,12 @@ from playground.ui.text import models as text
 
 @dataclass(frozen=True)
 class Picker:
-    """The widgets. fit: below the card, for whether the model fits each precision."""
+    """The widgets. fit: below the card, for whether the model fits each precision.
 
+    listed: what the field offers until ``wire`` has looked again.
+    """
+
+    listed: list[ModelEntry]
     field: gr.Dropdown
     card: gr.HTML
     fit: gr.HTML
@@ -36,8 +40,9 @@ class Picker:
 
 def build(value: str) -> Picker:
     """Draws it, with the model ``value`` chosen; call it inside ``gr.Blocks``."""
+    listed = list_models()
     field = gr.Dropdown(
-        choices(list_models()),
+        choices(listed),
         value=value,
         label=page_text.MODEL,
         info=page_text.MODEL_INFO,
@@ -45,7 +50,7 @@ def build(value: str) -> Picker:
         elem_id="field-model",
     )
     card = gr.HTML(told(value, stranger=True), elem_id="model-card", apply_default_css=False)
-    return Picker(field, card, gr.HTML("", elem_id="model-fit", apply_default_css=False))
+    return Picker(listed, field, card, gr.HTML("", elem_id="model-fit", apply_default_css=False))
 
 
 def wire(app: gr.Blocks, picker: Picker, home: Path) -> None:
@@ -54,14 +59,12 @@ def wire(app: gr.Blocks, picker: Picker, home: Path) -> None:
     def on_model(name: str | None, request: gr.Request) -> str:
         return told(name or "", stranger=not guard.may_change(request))
 
-    built = list_models()
-
     def on_open(request: gr.Request) -> gr.Dropdown | dict[str, Any]:
         if not guard.may_change(request):  # the list as it was when the page was built serves
             return gr.skip()
         here = list_models([home / OWN_FOLDER])
         # The same list once more would undo a search in it that has begun meanwhile.
-        return gr.skip() if here == built else gr.Dropdown(choices(here))
+        return gr.skip() if here == picker.listed else gr.Dropdown(choices(here))
 
     quiet = {"queue": False, **QUIET}
     gr.on([picker.field.change, app.load], on_model, picker.field, picker.card, **quiet)

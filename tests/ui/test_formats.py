@@ -237,10 +237,13 @@ def test_in_a_browser(served: Served, visit: Callable[..., Any]) -> None:
     # Who comes back finds all as it was: each part is asked, one after the other, and has been
     # filled. The last is asked when the others have been answered.
     before, asked = _shown(page), []
+
+    def is_last(request: Any) -> bool:
+        asked.extend([request] if "queue/join" in request.url else [])
+        return len(asked) == 3
+
     open_tab(page, "Compare")
-    with page.expect_request(
-        lambda r: "queue/join" in r.url and bool(asked.append(r) or asked[2:])
-    ):
+    with page.expect_request(is_last):
         open_tab(page, "Formats")
     assert _shown(page) == before
     assert all(page.locator(".lens-buttons button").all_inner_texts())
