@@ -12,17 +12,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from playground.catalog.cache import cached_folder
 from playground.catalog.entry import ModelEntry
 from playground.catalog.words import in_bytes
 from playground.config import SettingsError
-from playground.download.disk import on_disk
+from playground.download.disk import on_disk, without_halves
 from playground.events import Message, Stage
 from playground.processes import Child, child_environment, last_line, running
 
@@ -54,7 +51,7 @@ def fetched(
         (folder / "request.json").write_text(json.dumps({"hub_id": entry.hub_id}), encoding="utf-8")
         command = [sys.executable, *child, name]
         log = folder / "output.log"
-        with running(command, log, child_environment()) as process, _without_halves(process):
+        with without_halves(entry.hub_id), running(command, log, child_environment()) as process:
             yield from _progress(entry.hub_id, folder / "plan.json", process, check)
         found = _answer(entry.hub_id, folder, process)
     if "kept_away" in found:
@@ -87,30 +84,6 @@ def _stage(hub_id: str, done: int, total: int) -> Stage:
     done = max(0, min(done, total))
     detail = f"{hub_id}, {in_bytes(done)} of {in_bytes(total)}"
     return Stage(name="fetching the model", detail=detail, progress=done / total)
-
-
-@contextmanager
-def _without_halves(process: Child) -> Iterator[None]:
-    """Ends the child if the block is left early, and removes the files it was in the middle of."""
-    try:
-        yield
-    except BaseException:
-        halves = _being_written(process.pid)
-        process.kill()
-        process.wait()
-        for half in halves:
-            half.unlink(missing_ok=True)
-        raise
-
-
-def _being_written(pid: int) -> list[Path]:
-    try:
-        child = psutil.Process(pid)
-        child.suspend()  # so that it begins no other file meanwhile
-        files = child.open_files()
-    except psutil.Error:  # it has just ended by itself
-        return []
-    return [Path(file.path) for file in files if file.path.endswith(".incomplete")]
 
 
 def _answer(hub_id: str, folder: Path, process: Child) -> dict[str, Any]:

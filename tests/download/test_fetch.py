@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 import torch
+from filelock import FileLock
 from huggingface_hub import constants
 
 from playground.catalog import ModelEntry, list_models, resolve_model
@@ -138,6 +139,39 @@ def test_stop_leaves_no_process_and_no_half_and_the_rest_is_fetched_later(
     entry, _ = fetch("a/b")
     assert {p.name for p in entry.path.glob("*.safetensors")} == set(SHARDS)
     assert (hub.fetched(SHARDS[0]), hub.fetched(SHARDS[1])) == (1, 2)
+
+
+def test_a_half_that_nobody_writes_goes_and_one_that_is_written_stays(hub: Hub) -> None:
+    hub.repos["a/tiny"] = Repo(TINY.path)
+    folder = Path(constants.HF_HUB_CACHE) / "models--a--tiny" / "blobs"
+    folder.mkdir(parents=True)
+    left, written = folder / "aa.11111111.incomplete", folder / "bb.22222222.incomplete"
+    left.touch()
+    written.touch()
+    with FileLock(Path(constants.HF_HUB_CACHE) / ".locks" / "models--a--tiny" / "bb.lock"):
+        fetch("a/tiny")
+        assert cached("*.incomplete") == [written]
+    fetch("a/tiny")
+    assert cached("*.incomplete") == []
+
+
+def test_a_half_that_was_closed_and_not_yet_moved_goes_with_a_stop(hub: Hub) -> None:
+    half = Path(constants.HF_HUB_CACHE) / "models--a--b" / "blobs" / "aa.11111111.incomplete"
+    child = f"""
+import pathlib, time
+half = pathlib.Path({str(half)!r})
+half.parent.mkdir(parents=True)
+half.write_text("all of it")
+time.sleep(600)
+"""
+
+    def check() -> None:
+        if half.exists():
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fetch("a/b", check, child=("-c", child))
+    assert not half.exists()
 
 
 def test_without_a_connection_the_copy_in_the_cache_serves_and_that_is_said(
